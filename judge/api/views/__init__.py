@@ -1,0 +1,1 @@
+"""Views: load by selector, check the input, call one service, answer."""

@@ -1,0 +1,1 @@
+"""WebSockets: they read, never write."""

@@ -1,0 +1,98 @@
+"""Where models are asked: providers and the models they serve."""
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.validators import MinValueValidator
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from judge.llm.addresses import AddressRefused, check_address
+from judge.models.encryption import decrypt, encrypt
+
+
+class LLMProvider(models.Model):
+    """A server that speaks the OpenAI chat-completions protocol."""
+
+    name = models.CharField(_("name"), max_length=120, unique=True)
+    base_url = models.CharField(_("base URL"), max_length=500, help_text=_("ends in /v1"))
+    api_key_encrypted = models.TextField(blank=True, editable=False)
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="llm_providers",
+        verbose_name=_("owner"),
+        help_text=_("empty: for everybody"),
+    )
+    may_receive_personal_data = models.BooleanField(_("may receive personal data"), default=False)
+    is_simulated = models.BooleanField(_("simulated, no LLM"), default=False)
+    max_concurrency = models.PositiveIntegerField(_("parallel calls"), default=5, validators=[MinValueValidator(1)])
+    requests_per_minute = models.PositiveIntegerField(_("requests per minute"), null=True, blank=True)
+    tokens_per_minute = models.PositiveIntegerField(_("tokens per minute"), null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ("name",)
+        verbose_name = _("provider")
+        verbose_name_plural = _("providers")
+        constraints = [models.CheckConstraint(condition=Q(max_concurrency__gte=1), name="provider_concurrency_from_1")]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def api_key(self) -> str:
+        """The key in plain text; only for the call itself."""
+        return decrypt(self.api_key_encrypted)
+
+    @api_key.setter
+    def api_key(self, plain: str) -> None:
+        self.api_key_encrypted = encrypt(plain)
+
+    def clean(self) -> None:
+        """Refuse an address that must not be called, and a new address that would receive the old one's key."""
+        try:
+            check_address(self.base_url, settings.JUDGE_LOCAL_LLM_HOSTS)
+        except AddressRefused as refused:
+            raise ValidationError({"base_url": refused.message}) from None
+
+
+class StructuredOutput(models.TextChoices):
+    """How a model is told the shape of its answer."""
+
+    JSON_SCHEMA = "json_schema", _("JSON schema")
+    JSON_OBJECT = "json_object", _("JSON object, schema in the prompt")
+    TEXT = "text", _("plain text, schema in the prompt")
+
+
+class JudgeModel(models.Model):
+    """One model at one provider with its parameters."""
+
+    provider = models.ForeignKey(LLMProvider, models.PROTECT, related_name="models", verbose_name=_("provider"))
+    model_name = models.CharField(_("model"), max_length=200)
+    context_window = models.PositiveIntegerField(_("context window in tokens"), null=True, blank=True)
+    input_price = models.DecimalField(
+        _("price per million input tokens"), max_digits=10, decimal_places=4, null=True, blank=True
+    )
+    output_price = models.DecimalField(
+        _("price per million output tokens"), max_digits=10, decimal_places=4, null=True, blank=True
+    )
+    structured_output = models.CharField(
+        _("structured output"), max_length=12, choices=StructuredOutput, default=StructuredOutput.JSON_SCHEMA
+    )
+    parameters = models.JSONField(
+        _("parameters"), default=dict, blank=True, help_text=_('sent with each call, for example {"temperature": 0}')
+    )
+    is_active = models.BooleanField(_("offered for new sessions"), default=True)
+
+    class Meta:
+        ordering = ("provider__name", "model_name")
+        verbose_name = _("judge model")
+        verbose_name_plural = _("judge models")
+        constraints = [models.UniqueConstraint(fields=["provider", "model_name"], name="model_once_per_provider")]
+
+    def __str__(self) -> str:
+        return f"{self.model_name} · {self.provider.name}"

@@ -1,0 +1,178 @@
+"""A session's configuration as it comes from a form, the API or the command line, and its check."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from judge.domain.planning import MAX_JUDGES, PlanConfig, PlanCounts, PlanError, count
+from judge.domain.states import ComparisonMode, SamplingStrategy
+from judge.models import JudgeModel, PromptVersion, Rubric
+from judge.services.control import draw_seed
+from judge.services.errors import ConfigRefused, Text
+from pillars.models import Language, Pillar, PillarThread
+
+MAX_WORKERS = 5
+# A plan is written inside the request for now; larger ones need the background task that is still to come.
+MAX_COMPARISONS = 20_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class SessionConfig:
+    """What a researcher chooses. ``pillar_ids`` are pillar NUMBERS; no seed: drawn; no rubric: the default."""
+
+    name: str
+    pillar_ids: tuple[int, ...]
+    judge_model_ids: tuple[int, ...]
+    comparison_mode: str = ComparisonMode.PILLAR_SAMPLE
+    sampling_strategy: str = SamplingStrategy.ROTATING
+    samples_per_pillar: int = 10
+    repetitions_per_pair: int = 1
+    max_threads_per_pillar: int | None = None
+    position_swap: bool = True
+    calculate_elo: bool = True
+    worker_count: int = 3
+    seed: int | None = None
+    language: str = Language.GERMAN
+    rubric_id: int | None = None
+    description: str = ""
+
+
+@dataclass(frozen=True)
+class CheckedConfig:
+    """A configuration that can be planned, with everything it names."""
+
+    config: SessionConfig
+    plan: PlanConfig
+    counts: PlanCounts
+    pillars: list[Pillar]
+    threads: dict[int, list[int]]
+    models: list[JudgeModel]
+    rubric: Rubric
+    prompt_version: PromptVersion
+
+
+PLAN_MESSAGES: dict[str, Text] = {
+    "invalid": _("This value is not possible."),
+    "not_available": _("This choice is not available yet."),
+    "too_few_pillars": _("Choose at least two pillars."),
+    "pillar_empty": _("A chosen pillar has no threads."),
+    "no_pairs": _("These pillars give no pair of two different threads."),
+}
+CHOICES: dict[str, list[str]] = {
+    "language": Language.values,
+    "comparison_mode": list(ComparisonMode),
+    "sampling_strategy": list(SamplingStrategy),
+}
+# The plan's field names where a form calls them otherwise.
+PLAN_FIELDS = {"judge_count": "judge_model_ids", "pillars": "pillar_ids"}
+
+
+def check_config(user: User, config: SessionConfig) -> CheckedConfig:
+    """Check a configuration whole and plan it.
+
+    Raises ConfigRefused: messages by field, named as in the API (``session_name`` for the name).
+    """
+    errors: dict[str, list[Text]] = {}
+    _check_simple(config, errors)
+    pillars = _pillars(config, errors)
+    models = _models(user, config, errors)
+    rubric = _rubric(config, errors)
+    prompt_version = PromptVersion.objects.filter(language=config.language).order_by("-version").first()
+    if prompt_version is None:
+        errors.setdefault("language", []).append(_("There is no prompt in this language."))
+    if errors or rubric is None or prompt_version is None:
+        raise ConfigRefused(errors)
+    plan = _plan(config, max(1, len(models)))
+    threads = threads_by_pillar(pillars)
+    counts = _count(plan, threads)
+    return CheckedConfig(config, plan, counts, pillars, threads, models, rubric, prompt_version)
+
+
+def usable_models(user: User) -> Any:
+    """Judge models the user may choose: active ones of the system's providers and of own ones."""
+    return JudgeModel.objects.filter(
+        Q(provider__owner__isnull=True) | Q(provider__owner=user.pk), is_active=True
+    ).select_related("provider")
+
+
+def threads_by_pillar(pillars: list[Pillar]) -> dict[int, list[int]]:
+    """Ids of the threads of each pillar, by pillar number, in a fixed order (one query)."""
+    threads: dict[int, list[int]] = {pillar.number: [] for pillar in pillars}
+    rows = PillarThread.objects.filter(pillar__in=pillars).order_by("thread_id")
+    for number, thread_id in rows.values_list("pillar__number", "thread_id"):
+        threads[number].append(thread_id)
+    return threads
+
+
+def _check_simple(config: SessionConfig, errors: dict[str, list[Text]]) -> None:
+    if not config.name.strip():
+        errors["session_name"] = [_("Give the session a name.")]
+    elif len(config.name.strip()) > 200:
+        errors["session_name"] = [_("The name is too long (200 characters at most).")]
+    if not 1 <= config.worker_count <= MAX_WORKERS:
+        errors["worker_count"] = [_("Choose 1 to 5 workers.")]
+    for field, choices in CHOICES.items():
+        if getattr(config, field) not in choices:
+            errors[field] = [PLAN_MESSAGES["invalid"]]
+    for field in ("samples_per_pillar", "repetitions_per_pair", "max_threads_per_pillar"):
+        value = getattr(config, field)
+        if value is not None and not 1 <= value <= 100_000:
+            errors[field] = [_("Choose a whole number from 1 to 100,000.")]
+    if len(set(config.judge_model_ids)) != len(config.judge_model_ids):
+        errors["judge_model_ids"] = [_("Each judge can be chosen once.")]
+    elif not 1 <= len(config.judge_model_ids) <= MAX_JUDGES:
+        errors["judge_model_ids"] = [_("Choose one to three judges.")]
+
+
+def _pillars(config: SessionConfig, errors: dict[str, list[Text]]) -> list[Pillar]:
+    pillars = list(Pillar.objects.filter(number__in=config.pillar_ids))
+    unknown = sorted(set(config.pillar_ids) - {pillar.number for pillar in pillars})
+    if unknown:
+        names = ", ".join(map(str, unknown))
+        errors["pillar_ids"] = [_("There is no pillar with this number: %(numbers)s") % {"numbers": names}]
+    elif len(pillars) < 2:
+        errors["pillar_ids"] = [PLAN_MESSAGES["too_few_pillars"]]
+    return pillars
+
+
+def _models(user: User, config: SessionConfig, errors: dict[str, list[Text]]) -> list[JudgeModel]:
+    found = {model.pk: model for model in usable_models(user).filter(pk__in=config.judge_model_ids)}
+    if set(config.judge_model_ids) - found.keys():
+        errors.setdefault("judge_model_ids", []).append(_("This judge is not available."))
+    return [found[pk] for pk in config.judge_model_ids if pk in found]
+
+
+def _rubric(config: SessionConfig, errors: dict[str, list[Text]]) -> Rubric | None:
+    chosen = Rubric.objects.filter(pk=config.rubric_id) if config.rubric_id else Rubric.objects.filter(is_default=True)
+    rubric = chosen.first()
+    if rubric is None or not rubric.criteria.exists():
+        errors["rubric_id"] = [_("Choose a rubric with at least one criterion.")]
+    return rubric
+
+
+def _plan(config: SessionConfig, judge_count: int) -> PlanConfig:
+    return PlanConfig(
+        comparison_mode=ComparisonMode(config.comparison_mode),
+        sampling_strategy=SamplingStrategy(config.sampling_strategy),
+        samples_per_pillar=config.samples_per_pillar,
+        repetitions_per_pair=config.repetitions_per_pair,
+        max_threads_per_pillar=config.max_threads_per_pillar,
+        position_swap=config.position_swap,
+        judge_count=judge_count,
+        seed=draw_seed() if config.seed is None else config.seed,
+    )
+
+
+def _count(plan: PlanConfig, threads: dict[int, list[int]]) -> PlanCounts:
+    try:
+        counts = count(plan, threads)
+    except PlanError as error:
+        field = PLAN_FIELDS.get(error.field, error.field)
+        raise ConfigRefused({field: [PLAN_MESSAGES.get(error.code, PLAN_MESSAGES["invalid"])]}) from None
+    if counts.comparisons > MAX_COMPARISONS:
+        message = _("%(count)s comparisons are more than one session can hold (%(limit)s).")
+        raise ConfigRefused({"samples_per_pillar": [message % {"count": counts.comparisons, "limit": MAX_COMPARISONS}]})
+    return counts

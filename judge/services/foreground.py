@@ -1,0 +1,64 @@
+"""Judging a session in this very process, for the command line: lanes are threads, no broker is needed.
+
+The lanes are the same as the workers': they claim from the database, so workers may help at the same time.
+"""
+
+import threading
+import time
+from collections.abc import Iterator
+
+from django.db import connections
+
+from judge.models import JudgeSession
+from judge.models.session import LIVE_STATUSES
+from judge.selectors.progress import Progress, progress
+from judge.services import recovery
+from judge.services.lanes import run_lane
+from judge.services.results import refresh_results
+
+RECOVER_EVERY = 10.0
+IDLE_PAUSE = 0.2
+
+
+def judge_in_foreground(session_id: int, every_seconds: float = 0.5) -> Iterator[Progress]:
+    """Run all lanes of a live session until it is no longer live, yielding its progress now and then.
+
+    At the end the results are computed. Closing the iterator stops the lanes after their current comparison.
+    """
+    session = JudgeSession.objects.get(pk=session_id)
+    stop = threading.Event()
+    lanes = [
+        threading.Thread(target=_lane, args=(session_id, worker_id, stop), name=f"lane-{worker_id}", daemon=True)
+        for worker_id in range(session.worker_count)
+    ]
+    for lane in lanes:
+        lane.start()
+    next_recovery = time.monotonic() + RECOVER_EVERY
+    try:
+        while True:
+            session.refresh_from_db()
+            yield progress(session)
+            if session.status not in LIVE_STATUSES:
+                break
+            if time.monotonic() >= next_recovery:
+                recovery.give_back_expired()
+                next_recovery = time.monotonic() + RECOVER_EVERY
+            time.sleep(every_seconds)
+    finally:
+        stop.set()
+        for lane in lanes:
+            lane.join()
+    refresh_results(session_id)
+
+
+def _lane(session_id: int, worker_id: int, stop: threading.Event) -> None:
+    """One lane: judge on; when there is nothing to claim, look again while the session lives."""
+    try:
+        while not stop.is_set():
+            if run_lane(session_id, worker_id):
+                continue
+            if not JudgeSession.objects.filter(pk=session_id, status__in=LIVE_STATUSES).exists():
+                return
+            stop.wait(IDLE_PAUSE)
+    finally:
+        connections.close_all()

@@ -1,0 +1,96 @@
+"""Signs of life: one thread per process extends the leases of all comparisons that are being judged in it."""
+
+import logging
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from uuid import UUID
+
+from django.conf import settings
+from django.db import DatabaseError, connection
+
+from judge.services import queue
+from judge.services.queue import Claim
+
+logger = logging.getLogger(__name__)
+
+# Set when this process was asked to end: running calls are cut and their comparisons given back.
+STOPPING = threading.Event()
+
+
+class Lease:
+    """One claim while it is being judged."""
+
+    def __init__(self, claimed: Claim) -> None:
+        self.claimed = claimed
+        self._lost = threading.Event()
+
+    @property
+    def is_lost(self) -> bool:
+        """Somebody else has the comparison, or its session was aborted or deleted."""
+        return self._lost.is_set()
+
+    def lose(self) -> None:
+        """The database no longer knows this claim."""
+        self._lost.set()
+
+    def should_stop(self) -> bool:
+        """Whether going on is of no use; asked at every piece of an answer."""
+        return self._lost.is_set() or STOPPING.is_set()
+
+    def wait(self, seconds: float) -> None:
+        """Wait before a retry; returns early when the lease is lost or the process is to end."""
+        step = 0.25
+        while seconds > 0 and not self.should_stop():
+            self._lost.wait(min(step, seconds))
+            seconds -= step
+
+
+class LeaseKeeper:
+    """Extends all leases of this process with one statement per heartbeat."""
+
+    def __init__(self) -> None:
+        self._leases: dict[UUID, Lease] = {}
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+
+    @contextmanager
+    def keep(self, claimed: Claim) -> Iterator[Lease]:
+        """Keep a claim alive for the time of the block."""
+        lease = Lease(claimed)
+        with self._lock:
+            self._leases[claimed.token] = lease
+            if self._thread is None or not self._thread.is_alive():
+                self._thread = threading.Thread(target=self._run, name="lease-keeper", daemon=True)
+                self._thread.start()
+        try:
+            yield lease
+        finally:
+            with self._lock:
+                self._leases.pop(claimed.token, None)
+
+    def _run(self) -> None:
+        pause = threading.Event()
+        while not pause.wait(settings.JUDGE_HEARTBEAT_SECONDS):
+            with self._lock:
+                leases = dict(self._leases)
+                if not leases:
+                    self._thread = None
+                    return
+            self._beat(leases)
+
+    def _beat(self, leases: dict[UUID, Lease]) -> None:
+        try:
+            alive = queue.extend(list(leases))
+        except DatabaseError as error:
+            # The lease may run out meanwhile; completing is guarded by the token, so nothing goes wrong by waiting.
+            logger.warning("heartbeat_failed error=%s", type(error).__name__)
+            return
+        finally:
+            connection.close()
+        for token, lease in leases.items():
+            if token not in alive:
+                lease.lose()
+
+
+keeper = LeaseKeeper()

@@ -1,0 +1,34 @@
+"""Providers that are set up by the program itself: the one named in the environment, and the simulated judge."""
+
+from urllib.parse import urlsplit
+
+from judge.models import JudgeModel, LLMProvider
+
+ENVIRONMENT_NAME = "Environment"
+SIMULATED_NAME = "Simulated judge (no LLM)"
+SIMULATED_MODEL = "simulated-judge"
+
+
+def environment_model(base_url: str, api_key: str, model_name: str) -> JudgeModel:
+    """The judge model of LLARS_LLM_BASE_URL, LLARS_LLM_API_KEY and LLARS_LLM_MODEL; created or brought up to date.
+
+    Raises ValidationError for an address that must not be called.
+    """
+    return _model(ENVIRONMENT_NAME, base_url, api_key, model_name, is_simulated=False)
+
+
+def simulated_model(base_url: str) -> JudgeModel:
+    """The simulated judge at the address it listens on now."""
+    return _model(SIMULATED_NAME, base_url, "", SIMULATED_MODEL, is_simulated=True)
+
+
+def _model(name: str, base_url: str, api_key: str, model_name: str, is_simulated: bool) -> JudgeModel:
+    provider = LLMProvider.objects.filter(name=name).first() or LLMProvider(name=name)
+    provider.base_url = base_url.rstrip("/")
+    provider.is_simulated = is_simulated
+    # Nothing leaves the machine where the host is this machine itself.
+    provider.may_receive_personal_data = urlsplit(base_url).hostname in ("127.0.0.1", "::1", "localhost")
+    provider.api_key = api_key
+    provider.clean()
+    provider.save()
+    return JudgeModel.objects.get_or_create(provider=provider, model_name=model_name)[0]

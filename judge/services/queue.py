@@ -1,0 +1,192 @@
+"""The queue: claim, complete, fail, release. The database is the referee of every move.
+
+Lock order everywhere: session row, then comparison rows. A claim does not lock the session, so a claim may slip past a
+pause or an abort that commits at the same moment; completing checks the session under its lock, so nothing is written
+after an abort.
+"""
+
+import logging
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+from uuid import UUID, uuid4
+
+from django.conf import settings
+from django.db import IntegrityError, connection, transaction
+from django.db.models import DateTimeField, ExpressionWrapper, F, Value
+from django.db.models.expressions import Combinable
+from django.db.models.functions import Now
+
+from judge import events
+from judge.domain.errors import ErrorCode
+from judge.domain.states import ComparisonStatus, SessionStatus
+from judge.models import JudgeComparison, JudgeSession
+from judge.models.session import LIVE_STATUSES
+from judge.services.transactions import in_transaction
+
+logger = logging.getLogger(__name__)
+
+NOT_LEASED = {"claim_token": None, "lease_expires_at": None}
+
+
+@dataclass(frozen=True)
+class Claim:
+    """The right to judge one comparison, for as long as its token stands in the row."""
+
+    comparison_id: int
+    session_id: int
+    worker_id: int
+    token: UUID
+
+
+def lease_end() -> Combinable:
+    """When a lease taken or extended now runs out, by the database's clock: no worker's clock decides."""
+    length = Value(timedelta(seconds=settings.JUDGE_LEASE_SECONDS))
+    return ExpressionWrapper(Now() + length, output_field=DateTimeField())
+
+
+def claim(session_id: int, worker_id: int) -> Claim | None:
+    """Take the next waiting comparison of a live session for one lane.
+
+    Returns None when there is nothing to do, when the session is not live, or when the lane is already judging: the
+    unique key one_running_per_lane refuses a second claim, however many wake-ups arrive.
+    """
+    token = uuid4()
+    try:
+        taken = in_transaction(partial(_take_next, session_id, worker_id, token))
+    except IntegrityError:
+        return None
+    return Claim(taken, session_id, worker_id, token) if taken is not None else None
+
+
+def _take_next(session_id: int, worker_id: int, token: UUID) -> int | None:
+    waiting = JudgeComparison.objects.filter(session_id=session_id, session__status__in=LIVE_STATUSES).waiting()
+    if connection.features.has_select_for_update_skip_locked:
+        # Two lanes never wait for each other: each takes the first row that nobody holds.
+        waiting = waiting.select_for_update(skip_locked=True, of=("self",))
+    found = waiting.values_list("pk", "session__status").first()
+    if found is None:
+        return None
+    comparison_id, session_status = found
+    JudgeComparison.objects.filter(pk=comparison_id, status=ComparisonStatus.PENDING).update(
+        status=ComparisonStatus.RUNNING,
+        worker_id=worker_id,
+        claim_token=token,
+        lease_expires_at=lease_end(),
+        attempt_count=F("attempt_count") + 1,
+        started_at=Now(),
+    )
+    if session_status == SessionStatus.QUEUED:
+        mark_running(session_id)
+    return comparison_id
+
+
+def mark_running(session_id: int) -> None:
+    """The first claim moves a queued session to running; of several lanes only one matches the row."""
+    moved = JudgeSession.objects.filter(pk=session_id, status=SessionStatus.QUEUED).update(status=SessionStatus.RUNNING)
+    if moved:
+        transaction.on_commit(partial(publish_progress, session_id))
+
+
+def held(claimed: Claim) -> JudgeSession | None:
+    """Lock the session and the claimed row; None when somebody else has the comparison or the session was aborted."""
+    session = JudgeSession.objects.select_for_update().filter(pk=claimed.session_id).first()
+    if session is None or session.status == SessionStatus.ABORTED:
+        return None
+    rows = JudgeComparison.objects.select_for_update().filter(
+        pk=claimed.comparison_id, status=ComparisonStatus.RUNNING, claim_token=claimed.token
+    )
+    return session if rows.exists() else None
+
+
+def extend(tokens: list[UUID]) -> set[UUID]:
+    """Extend the leases behind the tokens; returns the tokens that still hold one."""
+    rows = JudgeComparison.objects.filter(status=ComparisonStatus.RUNNING, claim_token__in=tokens)
+    rows.update(lease_expires_at=lease_end())
+    return {token for token in rows.values_list("claim_token", flat=True) if token is not None}
+
+
+def fail(claimed: Claim, code: ErrorCode, message: str = "") -> bool:
+    """Record that a comparison failed for good. Returns False when the claim was lost meanwhile."""
+
+    def work() -> bool:
+        session = held(claimed)
+        if session is None:
+            return False
+        JudgeComparison.objects.filter(pk=claimed.comparison_id).update(
+            status=ComparisonStatus.FAILED,
+            error_code=code,
+            error_message=message[:500],
+            completed_at=Now(),
+            **NOT_LEASED,
+        )
+        session.failed_comparisons += 1
+        settle(session)
+        event = events.ComparisonFailed(
+            session_id=claimed.session_id,
+            worker_id=claimed.worker_id,
+            comparison_id=claimed.comparison_id,
+            error_code=code,
+            will_retry=False,
+        )
+        transaction.on_commit(partial(events.publish, event))
+        return True
+
+    return logged(claimed, in_transaction(work))
+
+
+def release(claimed: Claim, pause_reason: ErrorCode | None = None) -> bool:
+    """Give a comparison back unjudged, without counting the attempt; with a reason, pause its session."""
+
+    def work() -> bool:
+        session = JudgeSession.objects.select_for_update().filter(pk=claimed.session_id).first()
+        given_back = JudgeComparison.objects.filter(
+            pk=claimed.comparison_id, status=ComparisonStatus.RUNNING, claim_token=claimed.token
+        ).update(status=ComparisonStatus.PENDING, attempt_count=F("attempt_count") - 1, **NOT_LEASED)
+        if given_back and session and pause_reason and session.status in LIVE_STATUSES:
+            session.status, session.status_reason = SessionStatus.PAUSED, pause_reason
+            session.save(update_fields=["status", "status_reason"])
+            transaction.on_commit(partial(publish_progress, session.pk))
+        return bool(given_back)
+
+    return logged(claimed, in_transaction(work))
+
+
+def settle(session: JudgeSession) -> None:
+    """Store the counters of a locked session and end it when nothing is left to judge.
+
+    A session of which not one comparison was judged has failed, whatever the calls cost.
+    """
+    if session.finished_comparisons == session.total_comparisons and session.status != SessionStatus.ABORTED:
+        session.status = SessionStatus.COMPLETED if session.completed_comparisons else SessionStatus.FAILED
+        session.status_reason = "" if session.completed_comparisons else "nothing_judged"
+        session.completed_at = Now()
+        done = events.SessionComplete(session_id=session.pk, status=session.status)
+        transaction.on_commit(partial(events.publish, done))
+    session.save(
+        update_fields=["status", "status_reason", "completed_at", "completed_comparisons", "failed_comparisons"]
+    )
+    transaction.on_commit(partial(publish_progress, session.pk))
+
+
+def publish_progress(session_id: int) -> None:
+    """Tell watchers that status or counters changed, with the numbers as they are now."""
+    session = JudgeSession.objects.filter(pk=session_id).first()
+    if session is not None:
+        events.publish(
+            events.ProgressChanged(
+                session_id=session_id,
+                status=session.status,
+                status_reason=session.status_reason,
+                completed=session.completed_comparisons,
+                failed=session.failed_comparisons,
+                total=session.total_comparisons,
+            )
+        )
+
+
+def logged(claimed: Claim, still_held: bool) -> bool:
+    """Pass the outcome of a guarded write on; an answer that came too late is thrown away and logged."""
+    if not still_held:
+        logger.warning("stale_attempt comparison=%s worker=%s", claimed.comparison_id, claimed.worker_id)
+    return still_held

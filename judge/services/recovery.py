@@ -1,0 +1,106 @@
+"""What beat does every ten seconds: give lost work back, wake lanes that should run, catch up with results."""
+
+import logging
+from dataclasses import dataclass
+from functools import partial
+
+from django.db.models import F, OuterRef, Q, Subquery
+from django.db.models.functions import Coalesce, Now
+
+from judge.domain.errors import ErrorCode
+from judge.domain.states import ComparisonStatus
+from judge.models import JudgeComparison, JudgeSession, ResultSnapshot
+from judge.selectors.results import OVERVIEW
+from judge.services import queue
+from judge.services.queue import NOT_LEASED, Claim
+from judge.services.transactions import in_transaction
+from judge.services.wakeups import ask_for_results, wake_lane
+
+logger = logging.getLogger(__name__)
+
+# A comparison that took its worker down this often is not tried again.
+POISON_AFTER = 3
+
+
+@dataclass(frozen=True)
+class Recovered:
+    """What one recovery did."""
+
+    given_back: int
+    poisoned: int
+    woken: int
+
+
+def recover() -> Recovered:
+    """Return expired leases to the queue and wake the lanes of all live sessions. Safe to run twice at once."""
+    given_back, poisoned = give_back_expired()
+    woken = sum(wake_idle_lanes(session) for session in JudgeSession.objects.live())
+    for session_id in _sessions_with_old_results():
+        ask_for_results(session_id)
+    return Recovered(given_back, poisoned, woken)
+
+
+def give_back_expired() -> tuple[int, int]:
+    """Return comparisons whose lease ran out to the queue; those that did so too often fail as poison."""
+    poisoned = given_back = 0
+    for claimed, lost_leases in _expired():
+        if lost_leases + 1 >= POISON_AFTER:
+            poisoned += queue.fail(claimed, ErrorCode.POISON)
+        else:
+            given_back += in_transaction(partial(_give_back, claimed))
+    if given_back or poisoned:
+        logger.warning("leases_expired given_back=%s poisoned=%s", given_back, poisoned)
+    return given_back, poisoned
+
+
+def wake_idle_lanes(session: JudgeSession) -> int:
+    """Wake as many idle lanes as there is waiting work; lanes that judge already need no message."""
+    rows = JudgeComparison.objects.filter(session=session)
+    busy = set(rows.filter(status=ComparisonStatus.RUNNING).values_list("worker_id", flat=True))
+    idle = [worker_id for worker_id in range(session.worker_count) if worker_id not in busy]
+    if not idle:
+        return 0
+    waiting = len(rows.filter(status=ComparisonStatus.PENDING).order_by().values_list("pk", flat=True)[: len(idle)])
+    if not waiting and not busy:
+        _settle_finished(session)
+    for worker_id in idle[:waiting]:
+        wake_lane(session.pk, worker_id)
+    return waiting
+
+
+def _expired() -> list[tuple[Claim, int]]:
+    """Claims whose lease ran out by the database's clock."""
+    rows = JudgeComparison.objects.filter(status=ComparisonStatus.RUNNING, lease_expires_at__lt=Now())
+    columns = ("pk", "session_id", "worker_id", "claim_token", "lost_leases")
+    return [
+        (Claim(pk, session, worker, token), lost) for pk, session, worker, token, lost in rows.values_list(*columns)
+    ]
+
+
+def _give_back(claimed: Claim) -> int:
+    # The lease is checked again: its worker may have woken and extended it since.
+    return JudgeComparison.objects.filter(
+        pk=claimed.comparison_id,
+        status=ComparisonStatus.RUNNING,
+        claim_token=claimed.token,
+        lease_expires_at__lt=Now(),
+    ).update(status=ComparisonStatus.PENDING, lost_leases=F("lost_leases") + 1, **NOT_LEASED)
+
+
+def _settle_finished(session: JudgeSession) -> None:
+    """End a session that has nothing left to judge but was not ended, as after all its comparisons were deleted."""
+
+    def work() -> None:
+        locked = JudgeSession.objects.select_for_update().live().filter(pk=session.pk).first()
+        if locked is not None and locked.finished_comparisons == locked.total_comparisons:
+            queue.settle(locked)
+
+    in_transaction(work)
+
+
+def _sessions_with_old_results() -> list[int]:
+    """Sessions whose snapshot has not seen all evaluations: the wake-up for the last refresh was lost."""
+    seen = ResultSnapshot.objects.filter(kind=OVERVIEW).values("evaluations_seen")
+    newest = Coalesce(Subquery(seen.filter(session=OuterRef("pk"))[:1]), 0)
+    behind = JudgeSession.objects.annotate(seen=newest).filter(~Q(seen=F("completed_comparisons")))
+    return list(behind.values_list("pk", flat=True))

@@ -1,0 +1,100 @@
+"""Storing a verdict: evaluation, scores, status and counters in one transaction, guarded by the claim's token."""
+
+from decimal import Decimal
+from functools import partial
+
+from django.db import transaction
+from django.db.models.functions import Now
+
+from judge import events
+from judge.domain.states import ComparisonStatus
+from judge.domain.verdict import Verdict
+from judge.llm.client import Answer
+from judge.models import CriterionScore, JudgeAttempt, JudgeComparison, JudgeEvaluation, JudgeModel
+from judge.services.attempts import close_answered, storable
+from judge.services.cases import Case
+from judge.services.queue import NOT_LEASED, Claim, held, logged, settle
+from judge.services.transactions import in_transaction
+
+MILLION = Decimal(1_000_000)
+
+
+def complete(claimed: Claim, case: Case, verdict: Verdict, answer: Answer, attempt: JudgeAttempt) -> bool:
+    """Store a verdict. Returns False, and writes no verdict, when the claim was lost meanwhile."""
+
+    def work() -> bool:
+        session = held(claimed)
+        if session is None:
+            return False
+        evaluation = _store(claimed, case, verdict, answer, attempt.prompt_hash)
+        _store_scores(evaluation, case, verdict)
+        close_answered(attempt, answer, JudgeAttempt.ACCEPTED)
+        JudgeComparison.objects.filter(pk=claimed.comparison_id).update(
+            status=ComparisonStatus.COMPLETED, completed_at=Now(), flags=_flags(case, answer, verdict), **NOT_LEASED
+        )
+        session.completed_comparisons += 1
+        event = events.ComparisonCompleted(
+            session_id=claimed.session_id,
+            worker_id=claimed.worker_id,
+            comparison_id=claimed.comparison_id,
+            winner=verdict.winner,
+            confidence=verdict.confidence,
+        )
+        transaction.on_commit(partial(events.publish, event))
+        settle(session)
+        return True
+
+    return logged(claimed, in_transaction(work))
+
+
+def _store(claimed: Claim, case: Case, verdict: Verdict, answer: Answer, prompt_hash: str) -> JudgeEvaluation:
+    return JudgeEvaluation.objects.create(
+        comparison_id=claimed.comparison_id,
+        winner=verdict.winner,
+        confidence=verdict.confidence,
+        reasoning=verdict.reasoning,
+        chain_of_thought=verdict.chain_of_thought,
+        verdict=verdict.document,
+        raw_response=storable(answer.text),
+        model_returned=(answer.model_returned or "")[:200],
+        prompt_hash=prompt_hash,
+        finish_reason=(answer.finish_reason or "")[:40],
+        prompt_tokens=answer.prompt_tokens,
+        completion_tokens=answer.completion_tokens,
+        cost=cost_of(case.comparison.judge.model, answer),
+        latency_ms=answer.latency_ms,
+        first_token_ms=answer.first_token_ms,
+    )
+
+
+def _store_scores(evaluation: JudgeEvaluation, case: Case, verdict: Verdict) -> None:
+    CriterionScore.objects.bulk_create(
+        CriterionScore(
+            evaluation=evaluation,
+            criterion_id=case.criterion_ids[score.key],
+            score_a=score.score_a,
+            score_b=score.score_b,
+            reasoning=score.reasoning,
+        )
+        for score in verdict.scores
+    )
+
+
+def _flags(case: Case, answer: Answer, verdict: Verdict) -> list[str]:
+    """What a reader of this verdict should know: suspicious texts, another model, scores that contradict the winner."""
+    flags = list(case.flags)
+    if answer.model_returned and answer.model_returned != case.endpoint.model_name:
+        flags.append("other_model")
+    weights = {criterion.key: criterion.weight for criterion in case.rubric.criteria}
+    lead = sum(weights[score.key] * (score.score_a - score.score_b) for score in verdict.scores)
+    if (verdict.winner == "A" and lead < 0) or (verdict.winner == "B" and lead > 0):
+        flags.append("scores_contradict_winner")
+    return flags
+
+
+def cost_of(model: JudgeModel, answer: Answer) -> Decimal | None:
+    """Cost of one answer in the currency of the model's prices; None where tokens or prices are unknown."""
+    if None in (answer.prompt_tokens, answer.completion_tokens, model.input_price, model.output_price):
+        return None
+    spent = answer.prompt_tokens * model.input_price + answer.completion_tokens * model.output_price  # type: ignore
+    return spent / MILLION

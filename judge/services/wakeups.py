@@ -1,0 +1,40 @@
+"""Wake-ups: messages that say "there may be work". They carry ids only and may be lost, doubled or late."""
+
+import logging
+from functools import partial
+
+from celery import current_app
+from django.db import transaction
+from kombu.exceptions import OperationalError
+
+logger = logging.getLogger(__name__)
+
+PAYLOAD_VERSION = 1
+RUN_LANE = "judge.run_lane"
+REFRESH_RESULTS = "judge.refresh_results"
+# A wake-up that waited longer than this was overtaken by the next recovery.
+EXPIRES_SECONDS = 300
+
+
+def wake_lane(session_id: int, worker_id: int) -> None:
+    """Ask some worker to judge the next comparison in this lane."""
+    _send(RUN_LANE, session_id, worker_id)
+
+
+def wake_lanes_on_commit(session_id: int, worker_count: int) -> None:
+    """Wake all lanes of a session once the current transaction is committed."""
+    for worker_id in range(worker_count):
+        transaction.on_commit(partial(wake_lane, session_id, worker_id))
+
+
+def ask_for_results(session_id: int) -> None:
+    """Ask some worker to compute the results anew."""
+    _send(REFRESH_RESULTS, session_id)
+
+
+def _send(task: str, *ids: int) -> None:
+    try:
+        current_app.send_task(task, args=ids, kwargs={"version": PAYLOAD_VERSION}, expires=EXPIRES_SECONDS)
+    except (OperationalError, OSError) as error:
+        # The database knows what is to be done; recover() wakes the lanes as soon as Redis is back.
+        logger.warning("wakeup_not_sent task=%s ids=%s error=%s", task, ids, type(error).__name__)

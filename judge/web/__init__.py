@@ -1,0 +1,1 @@
+"""Pages for researchers: each view loads by selector, checks a form, calls one service, renders."""

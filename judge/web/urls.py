@@ -1,0 +1,24 @@
+"""Addresses of the pages, under ``/judge/``."""
+
+from django.urls import path
+
+from judge.web import actions, configuration, overview, results, sessions
+
+app_name = "judge"
+urlpatterns = [
+    path("", overview.overview_page, name="overview"),
+    path("list/", overview.session_list_part, name="session_list"),
+    path("config/", configuration.config_page, name="config"),
+    path("config/estimate/", configuration.estimate_part, name="estimate"),
+    path("session/<int:pk>/", sessions.session_page, name="session"),
+    path("session/<int:pk>/live/", sessions.live_part, name="live"),
+    path("session/<int:pk>/results/", results.results_page, name="results"),
+    path("session/<int:pk>/comparisons/", sessions.comparisons_page, name="comparisons"),
+    path("session/<int:pk>/comparisons/<int:comparison_pk>/", sessions.comparison_page, name="comparison"),
+    path("session/<int:pk>/start/", actions.start, name="start"),
+    path("session/<int:pk>/pause/", actions.pause, name="pause"),
+    path("session/<int:pk>/resume/", actions.resume, name="resume"),
+    path("session/<int:pk>/abort/", actions.abort, name="abort"),
+    path("session/<int:pk>/retry-failed/", actions.retry_failed, name="retry-failed"),
+    path("session/<int:pk>/delete/", actions.delete, name="delete"),
+]

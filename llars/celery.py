@@ -1,0 +1,20 @@
+"""The Celery application. Messages are wake-ups only; the database is the record."""
+
+import os
+
+from celery import Celery
+from celery.signals import worker_shutting_down
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "llars.settings")
+
+app = Celery("llars")
+app.config_from_object("django.conf:settings", namespace="CELERY")
+app.autodiscover_tasks()
+
+
+@worker_shutting_down.connect(weak=False)
+def give_comparisons_back(**kwargs: object) -> None:
+    """On SIGTERM: cut running calls and give their comparisons back, so that the worker ends within seconds."""
+    from judge.services.leases import STOPPING
+
+    STOPPING.set()

@@ -1,0 +1,1 @@
+"""Everything with one command: ``python -m llars.quickstart``. It starts, shows and stops all parts."""

@@ -1,0 +1,49 @@
+"""The pages of pillars: what is in one, a thread to read, a file to bring in."""
+
+from django.contrib.auth.decorators import permission_required
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_GET, require_http_methods
+
+from pillars.forms import ImportForm
+from pillars.models import Pillar
+from pillars.selectors import pillars_with_counts, threads_of_pillar, threads_with_messages
+from pillars.services.imports import ImportRefused, import_threads
+
+THREADS_PER_PAGE = 50
+
+
+@require_GET
+@permission_required("pillars.view_emailthread", raise_exception=True)
+def pillar_page(request: HttpRequest, number: int) -> HttpResponse:
+    """The threads of a pillar, page by page."""
+    pillar = get_object_or_404(pillars_with_counts(), number=number)
+    page = Paginator(threads_of_pillar(pillar), THREADS_PER_PAGE).get_page(request.GET.get("page"))
+    return render(request, "pillars/pillar.html", {"pillar": pillar, "page": page})
+
+
+@require_GET
+@permission_required("pillars.view_emailthread", raise_exception=True)
+def thread_page(request: HttpRequest, number: int, thread_id: int) -> HttpResponse:
+    """One thread of a pillar to read."""
+    pillar = get_object_or_404(Pillar, number=number)
+    thread = get_object_or_404(threads_with_messages().filter(memberships__pillar=pillar), pk=thread_id)
+    return render(request, "pillars/thread.html", {"pillar": pillar, "thread": thread})
+
+
+@require_http_methods(["GET", "POST"])
+@permission_required("pillars.add_emailthread", raise_exception=True)
+def upload_page(request: HttpRequest) -> HttpResponse:
+    """Bring a file into a pillar, and say what came of it or what is wrong with it, row by row."""
+    if request.method == "GET":
+        form = ImportForm(initial={"pillar": request.GET.get("pillar")})
+        return render(request, "pillars/upload.html", {"form": form})
+    form = ImportForm(request.POST, request.FILES)
+    if not form.is_valid():
+        return render(request, "pillars/upload.html", {"form": form})
+    try:
+        outcome = import_threads(user=request.user, **form.import_arguments())
+    except ImportRefused as refused:
+        return render(request, "pillars/upload.html", {"form": form, "problems": refused.problems})
+    return render(request, "pillars/upload.html", {"form": ImportForm(), "outcome": outcome})

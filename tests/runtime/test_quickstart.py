@@ -1,0 +1,142 @@
+"""The one command, with real processes: it shows the planted order, keeps its data and leaves nothing behind."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from llars.embedded.ports import any_free
+from pillars.demo.library import demo_threads, planted_quality
+
+ROOT = Path(__file__).resolve().parents[2]
+SECONDS = 240
+
+pytestmark = pytest.mark.processes
+
+
+def environment(data: Path) -> dict[str, str]:
+    """Like a person's shell: none of the tests' own settings."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("LLARS_", "DJANGO_"))}
+    return {
+        **kept,
+        "LLARS_DATA_DIR": str(data),
+        "LLARS_PORT": str(any_free()),
+        "LLARS_ADMIN_PASSWORD": "example-only-1",
+    }
+
+
+def quickstart(data: Path, *arguments: str) -> "subprocess.Popen[str]":
+    command = [sys.executable, "-m", "llars.quickstart", *arguments]
+    return subprocess.Popen(command, cwd=ROOT, env=environment(data), stdout=subprocess.PIPE, text=True)
+
+
+def check(data: Path) -> str:
+    process = quickstart(data, "--check", "--latency-ms", "20", "--timeout", str(SECONDS))
+    output, _ = process.communicate(timeout=SECONDS + 60)
+    assert process.returncode == 0, output
+    return output
+
+
+def started(output: str) -> list[int]:
+    """Process ids as the quickstart tells them."""
+    line = re.search(r"^Started: .*$", output, flags=re.MULTILINE)
+    assert line is not None, output
+    return [int(pid) for pid in re.findall(r"\((\d+)\)", line[0])]
+
+
+def is_running(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def planted_order() -> list[int]:
+    """Pillar numbers by the mean planted quality of their threads, best first."""
+    quality = planted_quality()
+    means = {
+        number: sum(quality[thread["id"]] for thread in threads) / len(threads)
+        for number, threads in demo_threads().items()
+    }
+    return sorted(means, key=lambda number: -means[number])
+
+
+def printed_order(output: str) -> list[int]:
+    """Pillar numbers in the order of the leaderboard."""
+    return [int(number) for number in re.findall(r"^ +\d+ (\d) .*%.*%", output, flags=re.MULTILINE)]
+
+
+@pytest.fixture(scope="module")
+def first_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    data = tmp_path_factory.mktemp("quickstart")
+    return data, check(data)
+
+
+def test_a_check_prints_the_planted_order_and_leaves_no_process(first_run: tuple[Path, str]) -> None:
+    _, output = first_run
+    assert printed_order(output) == planted_order()
+    assert not any(is_running(pid) for pid in started(output))
+
+
+def test_passwords_are_printed_once_and_a_given_one_never(first_run: tuple[Path, str]) -> None:
+    data, output = first_run
+    assert "example-only-1" not in output
+    assert len(re.findall(r"Log in as researcher with the password \S+", output)) == 1
+    assert "password" not in check(data)
+
+
+def test_a_second_run_keeps_the_data_and_judges_nothing_again(first_run: tuple[Path, str]) -> None:
+    data, output = first_run
+    again = check(data)
+    assert "Database: as it was left" in again
+    assert again.split(" score ")[1].splitlines()[1:] == output.split(" score ")[1].splitlines()[1:]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_stopped_run_leaves_no_process_and_the_next_one_goes_on(number: signal.Signals, tmp_path: Path) -> None:
+    process = quickstart(tmp_path, "--latency-ms", "500")
+    assert process.stdout is not None
+    lines: list[str] = []
+    for line in process.stdout:
+        lines.append(line)
+        if " comparisons judged" in line:
+            break
+    process.send_signal(number)
+    rest, _ = process.communicate(timeout=60)
+    assert process.returncode == 0, rest
+    assert not any(is_running(pid) for pid in started("".join(lines)))
+    assert printed_order(check(tmp_path)) == planted_order()
+
+
+def test_a_killed_quickstart_takes_its_processes_with_it(tmp_path: Path) -> None:
+    process = quickstart(tmp_path, "--latency-ms", "500")
+    assert process.stdout is not None
+    lines: list[str] = []
+    for line in process.stdout:
+        lines.append(line)
+        if line.startswith("Started: "):
+            break
+    process.kill()
+    process.communicate(timeout=60)
+    pids = started("".join(lines))
+    deadline = time.monotonic() + 15
+    while any(is_running(pid) for pid in pids) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not any(is_running(pid) for pid in pids)
+
+
+def test_a_busy_port_that_was_asked_for_is_named(tmp_path: Path) -> None:
+    code = "import socket, subprocess, sys; s = socket.create_server(('127.0.0.1', 0)); import os\n"
+    code += "os.environ['LLARS_PORT'] = str(s.getsockname()[1])\n"
+    code += "sys.exit(subprocess.run([sys.executable, '-m', 'llars.quickstart']).returncode)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, env=environment(tmp_path), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert "is in use. Set LLARS_PORT" in done.stdout

@@ -1,0 +1,24 @@
+"""Settings of the tests: the product's own, with an environment that needs nothing from outside.
+
+``python -m tests`` sets LLARS_DATABASE_URL and LLARS_REDIS_URL to servers it started; a bare ``pytest`` uses SQLite.
+"""
+
+import os
+import tempfile
+from pathlib import Path
+
+_scratch = Path(os.environ.setdefault("LLARS_DATA_DIR", tempfile.mkdtemp(prefix="llars-tests-")))
+os.environ.setdefault("LLARS_SECRET_KEY", "only-for-tests-" + "x" * 40)
+os.environ.setdefault("LLARS_FIELD_KEYS", "dGVzdC1rZXktdGVzdC1rZXktdGVzdC1rZXktdGVzdCE=")
+os.environ.setdefault("LLARS_DATABASE_URL", f"sqlite:///{_scratch / 'tests.sqlite3'}")
+os.environ.setdefault("LLARS_ALLOWED_HOSTS", "localhost,127.0.0.1,testserver")
+os.environ.setdefault("LLARS_LOCAL_LLM_HOSTS", "127.0.0.1")
+os.environ.setdefault("LLARS_LOG_LEVEL", "WARNING")
+
+from llars.settings import *  # noqa: E402, F403
+
+STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}  # noqa: F405
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+if DATABASES["default"]["ENGINE"].endswith("sqlite3"):  # noqa: F405
+    # Threads of the queue tests each have a connection of their own: a file, not memory.
+    DATABASES["default"]["TEST"] = {"NAME": str(_scratch / "test.sqlite3")}  # noqa: F405
