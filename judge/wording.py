@@ -1,5 +1,8 @@
 """Codes that the database stores, put into words for people: reasons, errors, flags, labels of the statistics."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
@@ -80,6 +83,6 @@ STEP_WORDS: dict[str, Text] = dict(
 )
 
 
-def words(table: dict[str, Text], code: str) -> Text:
+def words(table: Mapping[Any, Text], code: str) -> Text:
     """The words for a code; a code without words is shown as it is rather than hidden."""
     return table.get(code, code)

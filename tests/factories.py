@@ -1,13 +1,10 @@
 """People, providers and sessions for tests. Names are obvious examples; the key opens nothing."""
 
 from datetime import timedelta
-from importlib import import_module
 from typing import Any
 
 import factory
-from django.apps import apps
 from django.contrib.auth.models import Group, User
-from django.db import connection
 from django.utils import timezone
 from factory.django import DjangoModelFactory
 
@@ -27,18 +24,6 @@ from tests.pillars.factories import EmailThreadFactory, PillarFactory
 
 PASSWORD = "example-password-123"
 KEY = "example-key-that-opens-nothing"
-
-
-def ensure_defaults() -> None:
-    """Rubric, prompts and group as the migration makes them; tests that flush the database have none."""
-    migration = import_module("judge.migrations.0002_defaults")
-
-    class Editor:
-        pass
-
-    Editor.connection = connection  # type: ignore[attr-defined]
-    for create in ("create_default_rubric", "create_default_prompts", "create_researchers"):
-        getattr(migration, create)(apps, Editor)
 
 
 class UserFactory(DjangoModelFactory):

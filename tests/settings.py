@@ -17,6 +17,7 @@ os.environ.setdefault("LLARS_LOG_LEVEL", "WARNING")
 
 from llars.settings import *  # noqa: E402, F403
 
+(_scratch / "static").mkdir(parents=True, exist_ok=True)
 STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}  # noqa: F405
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):  # noqa: F405

@@ -65,7 +65,7 @@ class JudgeSessionAdmin(admin.ModelAdmin):
         """All fields of the model; only the shares below them can be changed."""
         return [field.name for field in JudgeSession._meta.fields] + ["pillar_list", "comparisons"]
 
-    def get_fields(self, request: HttpRequest, obj: JudgeSession | None = None) -> list[str]:
+    def get_fields(self, request: HttpRequest, obj: JudgeSession | None = None) -> list[Any]:
         """The model's fields in their order, then what belongs to it."""
         return [name for name in self.get_readonly_fields(request, obj) if name != "id"]
 

@@ -69,8 +69,8 @@ def _refusal(exc: ServiceError) -> Response:
 
 def _api_error(exc: exceptions.APIException) -> Response:
     if isinstance(exc, exceptions.ValidationError):
-        details = exc.detail if isinstance(exc.detail, dict) else {"non_field_errors": exc.detail}
-        return _answer(exc.status_code, _("The request is not valid."), "validation_error", details)
+        by_field = exc.detail if isinstance(exc.detail, dict) else {"non_field_errors": exc.detail}
+        return _answer(exc.status_code, _("The request is not valid."), "validation_error", by_field)
     # Refusals with rows of their own (an import) carry them as ``details``.
     details = getattr(exc, "details", None)
     if isinstance(exc.detail, dict | list):

@@ -32,7 +32,7 @@ _INABILITY_DE: Final = (
     r"|durchführen|bereitstellen|besprechen|verarbeiten)\b"
     r"|(?:ich\s+bin|bin\s+ich)\s+nicht\s+in\s+der\s+lage\b"
 )
-_REFUSAL = re.compile(rf"(?:{_APOLOGY})*(?:{_INABILITY_EN}|{_INABILITY_DE})", re.IGNORECASE)
+_REFUSAL = re.compile(rf"(?:{_APOLOGY}){{0,3}}(?:{_INABILITY_EN}|{_INABILITY_DE})", re.IGNORECASE)
 
 
 class InvalidAnswer(DomainError):

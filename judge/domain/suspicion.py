@@ -8,9 +8,9 @@ _LETTER = r"(?-i:A|B|TIE)\b"
 _GAP = r"[^.!?\n]{0,60}?"
 
 _FORGED_DELIMITER = re.compile(
-    r"<{2,}\s*(?:/\s*|end\s+|ende\s+)?(?:thread|text|verlauf)\b"
+    r"<<\s{0,20}(?:/\s{0,20}|end\s{1,20}|ende\s{1,20})?(?:thread|text|verlauf)\b"
     r"|\b(?:end|ende)\s+(?:of\s+)?(?:thread|verlauf)\s+(?-i:A|B)\b"
-    r"|^\s*\[(?:counsellor|client|beratende person|ratsuchende person)\]\s*$",
+    r"|^[ \t]{0,20}\[(?:counsellor|client|beratende person|ratsuchende person)\][ \t]{0,20}$",
     re.IGNORECASE | re.MULTILINE,
 )
 
@@ -39,7 +39,7 @@ _INSTRUCTION = re.compile(
             r"\b(?:you\s+are\s+now|act\s+as)\s+(?:an?\s+|the\s+)?(?:judge|evaluator|grader|assistant)\b",
             r"\bdu\s+bist\s+(?:jetzt|nun|ab\s+jetzt)\s+(?:ein(?:e)?\s+|der\s+|die\s+)?(?:judge|richter|gutachter|assistent)",
             r"<\|(?:im_start|im_end|system|user|assistant|endoftext|eot_id|start_header_id)\|>|\[/?INST\]|<<SYS>>",
-            r"^\s*(?:system|assistant)\s*(?:prompt|message)?\s*:",
+            r"^[ \t]{0,20}(?:system|assistant)[ \t]?(?:prompt|message)?[ \t]?:",
         )
     ),
     re.IGNORECASE | re.MULTILINE,

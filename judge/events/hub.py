@@ -81,7 +81,7 @@ class Hub:
                 with contextlib.suppress(asyncio.CancelledError):
                     await self._reader
                 self._reader = None
-                await self._pubsub.aclose()  # type: ignore[no-untyped-call]
+                await self._pubsub.aclose()
 
     async def _ask(self, verb: str, channel: str) -> None:
         # Redis away: the reader subscribes to everything again as soon as it is back.
@@ -112,7 +112,7 @@ class Hub:
         """Subscribe anew and report a gap to everybody: what was published meanwhile is lost."""
         await asyncio.sleep(delay)
         with contextlib.suppress(RedisError, OSError):
-            await self._pubsub.aclose()  # type: ignore[no-untyped-call]
+            await self._pubsub.aclose()
             self._pubsub = self._client.pubsub(ignore_subscribe_messages=True)
             await self._pubsub.subscribe(*self._watchers)
             for channel in self._watchers:

@@ -50,25 +50,34 @@ class _Silence:
     until = 0.0
 
 
-def publish(event: Event) -> int | None:
-    """Publish one event and return its seq; None when Redis is away (watchers then read the database)."""
+def publish(*news: Event) -> list[int] | None:
+    """Publish events in one round trip and return their seqs; None when Redis is away.
+
+    Watchers then read the database: a lost event costs freshness only.
+    """
     if time.monotonic() < _Silence.until:
         return None
-    keys = [SEQ_KEY.format(event.session_id)]
-    overview = "" if isinstance(event, LLMStream) else OVERVIEW_CHANNEL
-    body = json.dumps(event.payload(), ensure_ascii=False, separators=(",", ":"))
-    arguments: list[str | int] = [SEQ_SECONDS, body, SESSION_CHANNEL.format(event.session_id), overview]
-    if isinstance(event, LLMStream):
-        keys.append(PARTIAL_KEY.format(event.comparison_id, event.claim_token))
-        arguments += [event.offset, event.token, PARTIAL_SECONDS]
     try:
-        return int(cast(int, _client().eval(_PUBLISH, len(keys), *keys, *arguments)))
+        with _client().pipeline(transaction=False) as pipeline:
+            for event in news:
+                keys, arguments = _command(event)
+                pipeline.eval(_PUBLISH, len(keys), *keys, *arguments)
+            return [int(seq) for seq in pipeline.execute()]
     except redis.RedisError as error:
         _Silence.until = time.monotonic() + PAUSE_AFTER_ERROR
-        logger.warning(
-            "event_not_published type=%s session=%s error=%s", event.type, event.session_id, type(error).__name__
-        )
+        logger.warning("event_not_published type=%s error=%s", news[0].type, type(error).__name__)
         return None
+
+
+def _command(event: Event) -> tuple[list[str], list[str | int]]:
+    """Keys and arguments of the publishing script for one event."""
+    keys = [SEQ_KEY.format(event.session_id)]
+    body = json.dumps(event.payload(), ensure_ascii=False, separators=(",", ":"))
+    channel = SESSION_CHANNEL.format(event.session_id)
+    if isinstance(event, LLMStream):
+        keys.append(PARTIAL_KEY.format(event.comparison_id, event.claim_token))
+        return keys, [SEQ_SECONDS, body, channel, "", event.offset, event.token, PARTIAL_SECONDS]
+    return keys, [SEQ_SECONDS, body, channel, OVERVIEW_CHANNEL]
 
 
 def partial_answer(comparison_id: int, claim_token: str) -> str:

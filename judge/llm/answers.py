@@ -48,6 +48,7 @@ class AnswerCollector:
         self._bytes_left = budget.limits.max_bytes
         self._high_surrogate = ""
         self._usage: Any = None
+        self.http_status = 0
         self.refused = False
         self.done = False
         self.events = 0

@@ -73,7 +73,7 @@ def stream_chat(
         if stop():
             raise CallFailed(_E.CANCELLED, "stopped before the call")
         with running(budget):
-            status = _exchange(endpoint, _request(endpoint, messages, schema, max_tokens), budget, collector)
+            _exchange(endpoint, _request(endpoint, messages, schema, max_tokens), budget, collector)
         collector.raise_unless_usable(endpoint.may_omit_finish_reason)
     except CallFailed as failure:
         raise _completed(failure, budget, collector) from None
@@ -86,7 +86,7 @@ def stream_chat(
         completion_tokens=collector.completion_tokens,
         latency_ms=budget.elapsed_ms(),
         first_token_ms=collector.first_token_ms,
-        http_status=status,
+        http_status=collector.http_status,
     )
 
 
@@ -125,11 +125,9 @@ def _request(
     return {"messages": messages, **parameters}
 
 
-def _exchange(endpoint: Endpoint, request: dict[str, Any], budget: CallBudget, collector: AnswerCollector) -> int:
+def _exchange(endpoint: Endpoint, request: dict[str, Any], budget: CallBudget, collector: AnswerCollector) -> None:
     with ExitStack() as stack:
-        response = _open(endpoint, request, budget, stack)
-        _read(response, budget, collector)
-        return response.status_code
+        _read(_open(endpoint, request, budget, stack), budget, collector)
 
 
 def _open(endpoint: Endpoint, request: dict[str, Any], budget: CallBudget, stack: ExitStack) -> httpx2.Response:
@@ -159,26 +157,23 @@ def _open(endpoint: Endpoint, request: dict[str, Any], budget: CallBudget, stack
 
 
 def _read(response: httpx2.Response, budget: CallBudget, collector: AnswerCollector) -> None:
+    collector.http_status = response.status_code
     kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-    status = response.status_code
     if kind.startswith("text/html"):
-        raise CallFailed(_E.PROTOCOL_ERROR, "HTML instead of an answer", http_status=status)
+        raise CallFailed(_E.PROTOCOL_ERROR, "HTML instead of an answer")
     try:
         if kind.endswith("json") and not kind.endswith(("ndjson", "jsonl")):
             collector.take_completion(b"".join(response.iter_raw()))
         else:
             _read_events(response, EventParser(budget.limits.max_bytes), collector)
-    except CallFailed as failure:
-        failure.http_status = failure.http_status or status
-        raise
     except EventTooLarge:
-        raise CallFailed(_E.TOO_LARGE, "one event is larger than the limit", http_status=status) from None
+        raise CallFailed(_E.TOO_LARGE, "one event is larger than the limit") from None
     except httpx2.TransportError as error:
         over = budget.failure
         if over not in (_E.CANCELLED, _E.TOO_LARGE) and (collector.is_complete or collector.done):
             return  # Everything that matters was there; only the end of the response is missing.
         code = over or _E.STREAM_RESET
-        raise CallFailed(code, _SENTENCES.get(code, type(error).__name__), http_status=status) from None
+        raise CallFailed(code, _SENTENCES.get(code, type(error).__name__)) from None
 
 
 def _read_events(response: httpx2.Response, parser: EventParser, collector: AnswerCollector) -> None:
@@ -217,6 +212,7 @@ def _failure_before_answer(cause: BaseException | None, budget: CallBudget) -> C
 
 def _completed(failure: CallFailed, budget: CallBudget, collector: AnswerCollector) -> CallFailed:
     """The failure together with everything that is known about the call."""
+    failure.http_status = failure.http_status or collector.http_status or None
     failure.partial_text = collector.text
     failure.reasoning_text = collector.reasoning_text
     failure.latency_ms = budget.elapsed_ms()

@@ -1,5 +1,6 @@
 """HTTP to providers: checked and pinned addresses, bounded receiving, nothing sent but what the protocol needs."""
 
+import select
 import socket
 import ssl
 import time
@@ -173,8 +174,6 @@ def _count(budget: CallBudget, count: int) -> None:
 
 def _is_readable(connection: socket.socket) -> bool:
     """Whether an idle connection has been closed by the server (or is full of what nobody asked for)."""
-    import select
-
     if connection.fileno() < 0:
         return True
     poller = select.poll()

@@ -1,6 +1,6 @@
 """Which session a person may read or run. Pages, API and sockets all ask here."""
 
-from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, PermissionsMixin
+from django.contrib.auth.models import AnonymousUser, User
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
 
@@ -11,12 +11,12 @@ ADD = "judge.add_judgesession"
 CHANGE = "judge.change_judgesession"
 DELETE = "judge.delete_judgesession"
 
-Person = AbstractBaseUser | AnonymousUser
+Person = User | AnonymousUser
 
 
 def may(user: Person, permission: str) -> bool:
     """Whether an active person holds a model permission."""
-    return isinstance(user, PermissionsMixin) and user.has_perm(permission)
+    return user.is_active and user.has_perm(permission)
 
 
 def require(user: Person, permission: str) -> None:

@@ -18,6 +18,7 @@ from judge.events.publisher import forget_partial_answer
 from judge.llm.client import Answer, CallFailed, Limits, stream_chat
 from judge.models import JudgeAttempt
 from judge.services import attempts, queue
+from judge.services.briefs import forget_briefs
 from judge.services.cases import Case, load_case
 from judge.services.leases import STOPPING, Lease, keeper
 from judge.services.queue import Claim
@@ -30,6 +31,8 @@ LIMITS = Limits()
 POLICY = RetryPolicy()
 FRAME_SECONDS = 0.1
 MORE_TOKENS = 16_000
+# A provider that asks for a longer rest pauses the session instead of holding a lane.
+LONGEST_WAIT = 120.0
 
 
 def run_lane(session_id: int, worker_id: int) -> bool:
@@ -77,7 +80,8 @@ class AnswerRelay:
 
     def flush(self) -> None:
         """Publish what has not been published yet."""
-        text = "".join(self._pieces)
+        # Escaped as it will be stored: half a surrogate pair can be published as little as it can be saved.
+        text = attempts.storable("".join(self._pieces))
         if not text:
             return
         events.publish(
@@ -125,8 +129,8 @@ class Deliberation:
                 position_order=comparison.position_order,
                 thread_a_id=comparison.thread_ids[0],
                 thread_b_id=comparison.thread_ids[1],
-                pillar_a=comparison.pillar_first.number,
-                pillar_b=comparison.pillar_second.number,
+                pillar_a=self._case.pillars[0],
+                pillar_b=self._case.pillars[1],
             )
         )
 
@@ -147,9 +151,9 @@ class Deliberation:
     def _ask(self) -> Answer:
         relay = AnswerRelay(self._claimed)
         answer = stream_chat(
-            self._case.endpoint,
+            self._case.brief.endpoint,
             self._messages,
-            self._case.schema,
+            self._case.brief.schema,
             LIMITS,
             self._max_tokens,
             relay.add,
@@ -160,7 +164,7 @@ class Deliberation:
 
     def _after_answer(self, attempt: JudgeAttempt, answer: Answer) -> bool:
         try:
-            verdict: Verdict = parse_verdict(answer.text, self._case.rubric)
+            verdict: Verdict = parse_verdict(answer.text, self._case.brief.rubric)
         except InvalidAnswer as invalid:
             code = ErrorCode(invalid.code)
             attempts.close_answered(attempt, answer, code, invalid.problems)
@@ -191,19 +195,26 @@ class Deliberation:
                 self._reasks += 1
                 self._messages = [
                     *self._case.prompt.messages(),
-                    {"role": "user", "content": reask_message(problems, self._case.language)},
+                    {"role": "user", "content": reask_message(problems, self._case.brief.language)},
                 ]
+            case RetryAfter(seconds) if seconds > LONGEST_WAIT:
+                return self._pause(code)
             case RetryAfter(seconds, more_tokens):
                 self._max_tokens = MORE_TOKENS if more_tokens else self._max_tokens
                 self._announce_retry(code)
                 self._lease.wait(seconds)
             case PauseSession(reason):
-                queue.release(self._claimed, pause_reason=reason)
-                return False
+                return self._pause(reason)
             case GiveUp(final):
                 queue.fail(self._claimed, final, message)
                 return False
         return True
+
+    def _pause(self, reason: ErrorCode) -> bool:
+        """Give the comparison back and pause the session until somebody has mended the provider."""
+        forget_briefs()
+        queue.release(self._claimed, pause_reason=reason)
+        return False
 
     def _announce_retry(self, code: ErrorCode) -> None:
         events.publish(

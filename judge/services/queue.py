@@ -12,7 +12,7 @@ from functools import partial
 from uuid import UUID, uuid4
 
 from django.conf import settings
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 from django.db.models import DateTimeField, ExpressionWrapper, F, Value
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Now
@@ -22,7 +22,9 @@ from judge.domain.errors import ErrorCode
 from judge.domain.states import ComparisonStatus, SessionStatus
 from judge.models import JudgeComparison, JudgeSession
 from judge.models.session import LIVE_STATUSES
+from judge.services.claiming import claim_next
 from judge.services.transactions import in_transaction
+from judge.services.wakeups import ask_for_results
 
 logger = logging.getLogger(__name__)
 
@@ -53,32 +55,15 @@ def claim(session_id: int, worker_id: int) -> Claim | None:
     """
     token = uuid4()
     try:
-        taken = in_transaction(partial(_take_next, session_id, worker_id, token))
+        taken = claim_next(session_id, worker_id, token)
     except IntegrityError:
         return None
-    return Claim(taken, session_id, worker_id, token) if taken is not None else None
-
-
-def _take_next(session_id: int, worker_id: int, token: UUID) -> int | None:
-    waiting = JudgeComparison.objects.filter(session_id=session_id, session__status__in=LIVE_STATUSES).waiting()
-    if connection.features.has_select_for_update_skip_locked:
-        # Two lanes never wait for each other: each takes the first row that nobody holds.
-        waiting = waiting.select_for_update(skip_locked=True, of=("self",))
-    found = waiting.values_list("pk", "session__status").first()
-    if found is None:
+    if taken is None:
         return None
-    comparison_id, session_status = found
-    JudgeComparison.objects.filter(pk=comparison_id, status=ComparisonStatus.PENDING).update(
-        status=ComparisonStatus.RUNNING,
-        worker_id=worker_id,
-        claim_token=token,
-        lease_expires_at=lease_end(),
-        attempt_count=F("attempt_count") + 1,
-        started_at=Now(),
-    )
+    comparison_id, session_status = taken
     if session_status == SessionStatus.QUEUED:
         mark_running(session_id)
-    return comparison_id
+    return Claim(comparison_id, session_id, worker_id, token)
 
 
 def mark_running(session_id: int) -> None:
@@ -88,15 +73,18 @@ def mark_running(session_id: int) -> None:
         transaction.on_commit(partial(publish_progress, session_id))
 
 
-def held(claimed: Claim) -> JudgeSession | None:
-    """Lock the session and the claimed row; None when somebody else has the comparison or the session was aborted."""
-    session = JudgeSession.objects.select_for_update().filter(pk=claimed.session_id).first()
-    if session is None or session.status == SessionStatus.ABORTED:
-        return None
-    rows = JudgeComparison.objects.select_for_update().filter(
+def lock_session(claimed: Claim) -> JudgeSession | None:
+    """Lock the session of a claim; None when it was deleted or aborted: nothing may be written then."""
+    session = JudgeSession.objects.select_for_update().filter(pk=claimed.session_id).order_by().first()
+    return None if session is None or session.status == SessionStatus.ABORTED else session
+
+
+def finish(claimed: Claim, status: ComparisonStatus, **values: object) -> bool:
+    """End the claimed comparison. Matches no row, and returns False, when somebody else has it by now."""
+    held = JudgeComparison.objects.filter(
         pk=claimed.comparison_id, status=ComparisonStatus.RUNNING, claim_token=claimed.token
     )
-    return session if rows.exists() else None
+    return bool(held.update(status=status, completed_at=Now(), **NOT_LEASED, **values))
 
 
 def extend(tokens: list[UUID]) -> set[UUID]:
@@ -110,26 +98,20 @@ def fail(claimed: Claim, code: ErrorCode, message: str = "") -> bool:
     """Record that a comparison failed for good. Returns False when the claim was lost meanwhile."""
 
     def work() -> bool:
-        session = held(claimed)
-        if session is None:
+        session = lock_session(claimed)
+        if session is None or not finish(
+            claimed, ComparisonStatus.FAILED, error_code=code, error_message=message[:500]
+        ):
             return False
-        JudgeComparison.objects.filter(pk=claimed.comparison_id).update(
-            status=ComparisonStatus.FAILED,
-            error_code=code,
-            error_message=message[:500],
-            completed_at=Now(),
-            **NOT_LEASED,
-        )
         session.failed_comparisons += 1
-        settle(session)
-        event = events.ComparisonFailed(
+        failed = events.ComparisonFailed(
             session_id=claimed.session_id,
             worker_id=claimed.worker_id,
             comparison_id=claimed.comparison_id,
             error_code=code,
             will_retry=False,
         )
-        transaction.on_commit(partial(events.publish, event))
+        settle(session, failed)
         return True
 
     return logged(claimed, in_transaction(work))
@@ -152,37 +134,41 @@ def release(claimed: Claim, pause_reason: ErrorCode | None = None) -> bool:
     return logged(claimed, in_transaction(work))
 
 
-def settle(session: JudgeSession) -> None:
-    """Store the counters of a locked session and end it when nothing is left to judge.
+def settle(session: JudgeSession, *news: events.Event) -> None:
+    """Store the counters of a locked session, end it when nothing is left to judge, and publish after the commit.
 
     A session of which not one comparison was judged has failed, whatever the calls cost.
     """
-    if session.finished_comparisons == session.total_comparisons and session.status != SessionStatus.ABORTED:
+    changed = ["completed_comparisons", "failed_comparisons"]
+    ended: tuple[events.Event, ...] = ()
+    if session.finished_comparisons == session.total_comparisons:
         session.status = SessionStatus.COMPLETED if session.completed_comparisons else SessionStatus.FAILED
         session.status_reason = "" if session.completed_comparisons else "nothing_judged"
         session.completed_at = Now()
-        done = events.SessionComplete(session_id=session.pk, status=session.status)
-        transaction.on_commit(partial(events.publish, done))
-    session.save(
-        update_fields=["status", "status_reason", "completed_at", "completed_comparisons", "failed_comparisons"]
+        changed += ["status", "status_reason", "completed_at"]
+        ended = (events.SessionComplete(session_id=session.pk, status=session.status),)
+        transaction.on_commit(partial(ask_for_results, session.pk))
+    session.save(update_fields=changed)
+    transaction.on_commit(partial(events.publish, *news, progress_of(session), *ended))
+
+
+def progress_of(session: JudgeSession) -> events.ProgressChanged:
+    """Status and counters of a session as an event."""
+    return events.ProgressChanged(
+        session_id=session.pk,
+        status=session.status,
+        status_reason=session.status_reason,
+        completed=session.completed_comparisons,
+        failed=session.failed_comparisons,
+        total=session.total_comparisons,
     )
-    transaction.on_commit(partial(publish_progress, session.pk))
 
 
 def publish_progress(session_id: int) -> None:
     """Tell watchers that status or counters changed, with the numbers as they are now."""
     session = JudgeSession.objects.filter(pk=session_id).first()
     if session is not None:
-        events.publish(
-            events.ProgressChanged(
-                session_id=session_id,
-                status=session.status,
-                status_reason=session.status_reason,
-                completed=session.completed_comparisons,
-                failed=session.failed_comparisons,
-                total=session.total_comparisons,
-            )
-        )
+        events.publish(progress_of(session))
 
 
 def logged(claimed: Claim, still_held: bool) -> bool:

@@ -1,19 +1,16 @@
 """Storing a verdict: evaluation, scores, status and counters in one transaction, guarded by the claim's token."""
 
 from decimal import Decimal
-from functools import partial
-
-from django.db import transaction
-from django.db.models.functions import Now
 
 from judge import events
 from judge.domain.states import ComparisonStatus
 from judge.domain.verdict import Verdict
 from judge.llm.client import Answer
-from judge.models import CriterionScore, JudgeAttempt, JudgeComparison, JudgeEvaluation, JudgeModel
+from judge.models import CriterionScore, JudgeAttempt, JudgeEvaluation
 from judge.services.attempts import close_answered, storable
+from judge.services.briefs import Brief
 from judge.services.cases import Case
-from judge.services.queue import NOT_LEASED, Claim, held, logged, settle
+from judge.services.queue import Claim, finish, lock_session, logged, settle
 from judge.services.transactions import in_transaction
 
 MILLION = Decimal(1_000_000)
@@ -23,25 +20,21 @@ def complete(claimed: Claim, case: Case, verdict: Verdict, answer: Answer, attem
     """Store a verdict. Returns False, and writes no verdict, when the claim was lost meanwhile."""
 
     def work() -> bool:
-        session = held(claimed)
-        if session is None:
+        session = lock_session(claimed)
+        if session is None or not finish(claimed, ComparisonStatus.COMPLETED, flags=_flags(case, answer, verdict)):
             return False
         evaluation = _store(claimed, case, verdict, answer, attempt.prompt_hash)
         _store_scores(evaluation, case, verdict)
         close_answered(attempt, answer, JudgeAttempt.ACCEPTED)
-        JudgeComparison.objects.filter(pk=claimed.comparison_id).update(
-            status=ComparisonStatus.COMPLETED, completed_at=Now(), flags=_flags(case, answer, verdict), **NOT_LEASED
-        )
         session.completed_comparisons += 1
-        event = events.ComparisonCompleted(
+        completed = events.ComparisonCompleted(
             session_id=claimed.session_id,
             worker_id=claimed.worker_id,
             comparison_id=claimed.comparison_id,
             winner=verdict.winner,
             confidence=verdict.confidence,
         )
-        transaction.on_commit(partial(events.publish, event))
-        settle(session)
+        settle(session, completed)
         return True
 
     return logged(claimed, in_transaction(work))
@@ -61,7 +54,7 @@ def _store(claimed: Claim, case: Case, verdict: Verdict, answer: Answer, prompt_
         finish_reason=(answer.finish_reason or "")[:40],
         prompt_tokens=answer.prompt_tokens,
         completion_tokens=answer.completion_tokens,
-        cost=cost_of(case.comparison.judge.model, answer),
+        cost=cost_of(case.brief, answer),
         latency_ms=answer.latency_ms,
         first_token_ms=answer.first_token_ms,
     )
@@ -71,7 +64,7 @@ def _store_scores(evaluation: JudgeEvaluation, case: Case, verdict: Verdict) -> 
     CriterionScore.objects.bulk_create(
         CriterionScore(
             evaluation=evaluation,
-            criterion_id=case.criterion_ids[score.key],
+            criterion_id=case.brief.criterion_ids[score.key],
             score_a=score.score_a,
             score_b=score.score_b,
             reasoning=score.reasoning,
@@ -83,18 +76,19 @@ def _store_scores(evaluation: JudgeEvaluation, case: Case, verdict: Verdict) -> 
 def _flags(case: Case, answer: Answer, verdict: Verdict) -> list[str]:
     """What a reader of this verdict should know: suspicious texts, another model, scores that contradict the winner."""
     flags = list(case.flags)
-    if answer.model_returned and answer.model_returned != case.endpoint.model_name:
+    if answer.model_returned and answer.model_returned != case.brief.endpoint.model_name:
         flags.append("other_model")
-    weights = {criterion.key: criterion.weight for criterion in case.rubric.criteria}
+    weights = {criterion.key: criterion.weight for criterion in case.brief.rubric.criteria}
     lead = sum(weights[score.key] * (score.score_a - score.score_b) for score in verdict.scores)
     if (verdict.winner == "A" and lead < 0) or (verdict.winner == "B" and lead > 0):
         flags.append("scores_contradict_winner")
     return flags
 
 
-def cost_of(model: JudgeModel, answer: Answer) -> Decimal | None:
+def cost_of(brief: Brief, answer: Answer) -> Decimal | None:
     """Cost of one answer in the currency of the model's prices; None where tokens or prices are unknown."""
-    if None in (answer.prompt_tokens, answer.completion_tokens, model.input_price, model.output_price):
+    if answer.prompt_tokens is None or answer.completion_tokens is None:
         return None
-    spent = answer.prompt_tokens * model.input_price + answer.completion_tokens * model.output_price  # type: ignore
-    return spent / MILLION
+    if brief.input_price is None or brief.output_price is None:
+        return None
+    return (answer.prompt_tokens * brief.input_price + answer.completion_tokens * brief.output_price) / MILLION

@@ -59,7 +59,9 @@ def duration(seconds: float | None) -> str:
 @register.filter
 def milliseconds(value: int | None) -> str:
     """Milliseconds as seconds with one decimal; a dash where there are none."""
-    return NOTHING if value is None else gettext("%(seconds)s s") % {"seconds": number_format(value / 1000, decimal_pos=1)}
+    if value is None:
+        return NOTHING
+    return gettext("%(seconds)s s") % {"seconds": number_format(value / 1000, decimal_pos=1)}
 
 
 @register.filter
@@ -99,7 +101,9 @@ def flag_words(code: str) -> Any:
 
 
 @register.inclusion_tag("judge/partials/interval.html")
-def interval(value: float, low: float | None, high: float | None, start: float = 0.0, end: float = 1.0) -> dict[str, Any]:
+def interval(
+    value: float, low: float | None, high: float | None, start: float = 0.0, end: float = 1.0
+) -> dict[str, Any]:
     """Draw a value with its interval on an axis from ``start`` to ``end``, with the axis' middle marked."""
 
     def place(number: float) -> int:

@@ -9,10 +9,11 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from judge.selectors.access import ADD, require
 from judge.services.control import start
-from judge.services.errors import ConfigRefused
+from judge.services.errors import ConfigRefused, Text
 from judge.services.estimates import estimate
 from judge.services.sessions import create_session
 from judge.web.forms import SessionForm
+from judge.web.requests import person
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -22,7 +23,7 @@ def config_page(request: HttpRequest) -> HttpResponse:
     form = SessionForm(request.user, request.POST or None, initial={"language": (get_language() or "de")[:2]})
     if request.method == "POST" and form.is_valid():
         try:
-            session = create_session(request.user, form.config())  # type: ignore[arg-type]  logged in: ADD was required
+            session = create_session(person(request), form.config())
         except ConfigRefused as refused:
             form.refuse(refused.errors)
         else:
@@ -40,14 +41,15 @@ def estimate_part(request: HttpRequest) -> HttpResponse:
     """What the plan would take, counted by the planner; or what is still missing for it."""
     require(request.user, ADD)
     form = SessionForm(request.user, request.POST)
-    counted, missing = None, []
+    counted = None
+    missing: list[Text] = []
     form.is_valid()
     if set(form.errors) <= {"session_name"}:
         try:
-            counted = estimate(request.user, form.config(default_name="–"))  # type: ignore[arg-type]
+            counted = estimate(person(request), form.config(default_name="–"))
         except ConfigRefused as refused:
             missing = [message for texts in refused.errors.values() for message in texts]
     else:
-        missing = [text for field, texts in form.errors.items() if field != "session_name" for text in texts]
-    context = {"estimate": counted, "missing": missing, "chosen": form.cleaned_data.get("worker_count")}
+        missing = [str(text) for field, texts in form.errors.items() if field != "session_name" for text in texts]
+    context = {"estimate": counted, "missing": missing}
     return render(request, "judge/partials/estimate.html", context)

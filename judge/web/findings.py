@@ -39,11 +39,14 @@ def _leader(row: dict[str, Any], pillar: Pillar) -> str:
         "low": percent(row["low"]),
         "high": percent(row["high"]),
     }
-    start = ngettext(
-        "Pillar %(number)s, %(label)s, comes first: of %(n)s pair it won %(wins)s and tied %(ties)s",
-        "Pillar %(number)s, %(label)s, comes first: of %(n)s pairs it won %(wins)s and tied %(ties)s",
-        row["n"],
-    ) % values
+    start = (
+        ngettext(
+            "Pillar %(number)s, %(label)s, comes first: of %(n)s pair it won %(wins)s and tied %(ties)s",
+            "Pillar %(number)s, %(label)s, comes first: of %(n)s pairs it won %(wins)s and tied %(ties)s",
+            row["n"],
+        )
+        % values
+    )
     if row["low"] is None:
         return _("%(start)s, a score of %(rate)s. That is too little for an interval.") % {"start": start, **values}
     return _("%(start)s, a score of %(rate)s (95%% interval %(low)s to %(high)s).") % {"start": start, **values}

@@ -14,6 +14,11 @@ class PageRequest(HttpRequest):
     user: User
 
 
+def person(request: HttpRequest) -> User:
+    """Who asks; every page but the login is for people who are logged in."""
+    return cast(PageRequest, request).user
+
+
 def is_swap(request: HttpRequest) -> bool:
     """Whether htmx asks for parts of a page rather than the browser for a page."""
     return bool(cast(PageRequest, request).htmx)

@@ -1,5 +1,7 @@
 """The results of a session."""
 
+from typing import Any
+
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
@@ -9,8 +11,8 @@ from judge.partials import is_simulated
 from judge.selectors.access import visible_session
 from judge.selectors.results import session_results
 from judge.web.findings import sentences
-from judge.web.tables import leaderboard, matrix_rows, ranking
 from judge.web.requests import is_swap
+from judge.web.tables import leaderboard, matrix_rows, ranking
 
 THREADS_SHOWN = 50
 
@@ -21,7 +23,7 @@ def results_page(request: HttpRequest, pk: int) -> HttpResponse:
     session = visible_session(request.user, pk)
     results = session_results(session)
     pillars = {pillar.number: pillar for pillar in session.pillars.all()}
-    context = {
+    context: dict[str, Any] = {
         "session": session,
         "results": results,
         "simulated": is_simulated(session),

@@ -198,3 +198,11 @@ def test_one_changed_character_gives_a_valid_verdict_or_a_refusal_to_read_it(pos
     assert verdict.winner in {"A", "B"}
     assert 0 <= verdict.confidence <= 1
     assert all(1 <= score.score_a <= 5 and 1 <= score.score_b <= 5 for score in verdict.scores)
+
+
+@pytest.mark.parametrize(
+    "unit", ["sorry ", "as an ai ", "als ki ", "leider, ", "<think>", "</think>", "I can't ", "{a} "]
+)
+def test_a_long_hostile_answer_is_refused_without_backtracking(unit: str):
+    with pytest.raises(InvalidAnswer):
+        parse_verdict(unit * 50_000, SMALL)

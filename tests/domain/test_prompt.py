@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -217,3 +218,14 @@ def test_real_counselling_threads_are_not_flagged(name: str):
     flagged = [t["id"] for t in threads if any(suspicious_flags(m["content"]) for m in t["messages"])]
     assert threads
     assert flagged == []
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["<", "\n", " ", "<< ", "winner ", "ignore ", "give a ", "answer with ", "\u200d", "a\u200c", "[", "system "],
+)
+def test_a_long_hostile_text_is_looked_through_in_linear_time(unit: str):
+    # Quadratic matching takes minutes here, linear matching about a second: the bound tells the two apart.
+    started = time.process_time()
+    suspicious_flags(unit * (400_000 // len(unit)))
+    assert time.process_time() - started < 20

@@ -13,7 +13,7 @@ from judge.models import JudgeComparison, JudgeSession
 from judge.selectors.progress import status_counts
 from judge.services import control, queue, recovery
 from judge.services.queue import Claim
-from tests.queue.conftest import MakeSession
+from tests.conftest import MakeSession
 
 pytestmark = [pytest.mark.queue, pytest.mark.django_db(transaction=True, serialized_rollback=True)]
 

@@ -11,7 +11,7 @@ from judge.models import JudgeComparison, JudgeSession
 from judge.services import control, queue
 from judge.services.errors import ActionRefused
 from judge.services.sessions import delete_session
-from tests.queue.conftest import MakeSession
+from tests.conftest import MakeSession
 
 pytestmark = [pytest.mark.queue, pytest.mark.django_db(transaction=True, serialized_rollback=True)]
 
@@ -59,9 +59,7 @@ def test_a_double_click_on_start_starts_once(make_session: MakeSession) -> None:
     assert sorted(outcomes) == ["refused", "started"]
 
 
-def test_start_wakes_every_lane(
-    make_session: MakeSession, sent_wakeups: list[tuple[str, tuple[int, ...]]]
-) -> None:
+def test_start_wakes_every_lane(make_session: MakeSession, sent_wakeups: list[tuple[str, tuple[int, ...]]]) -> None:
     session = make_session(worker_count=4)
     assert [ids for _, ids in sent_wakeups] == [(session.pk, lane) for lane in range(4)]
 

@@ -147,6 +147,8 @@ def environment(scratch: Path, services: Services) -> dict[str, str]:
     data = scratch / "data"
     data.mkdir(exist_ok=True)
     reasons = {f"LLARS_TEST_NO_{name.upper()}": reason for name, reason in services.missing.items()}
+    # Importing llars names its own settings in the environment, which would beat those in pyproject.toml.
+    kept["DJANGO_SETTINGS_MODULE"] = "tests.settings"
     return {**kept, "LLARS_DATA_DIR": str(data), **services.variables, **reasons}
 
 

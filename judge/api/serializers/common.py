@@ -9,9 +9,9 @@ from rest_framework import serializers
 class FiniteFloat(serializers.FloatField):
     """A number that JSON can hold: infinite and undefined become null."""
 
-    def to_representation(self, value: Any) -> float | None:
+    def to_representation(self, value: Any) -> Any:
         """The number, or None."""
-        number = super().to_representation(value)
+        number = float(value)
         return number if math.isfinite(number) else None
 
 

@@ -62,7 +62,7 @@ class ScoreSerializer(serializers.Serializer[Any]):
     """Scores of both slots on one criterion."""
 
     criterion = serializers.CharField(source="criterion.key")
-    label = serializers.CharField(source="criterion.text")
+    label = serializers.CharField(source="criterion.text")  # type: ignore[assignment]
     score_a = FiniteFloat()
     score_b = FiniteFloat()
     reasoning = serializers.CharField(allow_blank=True)
@@ -199,4 +199,6 @@ class HealthSerializer(serializers.Serializer[Any]):
     comparisons = serializers.DictField(child=serializers.IntegerField(), help_text="Number per status.")
     counters_match = serializers.BooleanField()
     leases = LeaseSerializer(many=True)
-    errors = serializers.DictField(child=serializers.IntegerField(), help_text="Failed comparisons per error code.")
+    errors = serializers.DictField(  # type: ignore[assignment]
+        child=serializers.IntegerField(), help_text="Failed comparisons per error code."
+    )

@@ -91,7 +91,7 @@ class PositionSwapSerializer(serializers.Serializer[Any]):
     recency = serializers.IntegerField()
     mixed = serializers.IntegerField()
     consistency_rate = FiniteFloat(allow_null=True)
-    label = serializers.CharField(allow_null=True)
+    label = serializers.CharField(allow_null=True)  # type: ignore[assignment]
     first_slot_share = FiniteFloat(allow_null=True, help_text="Share of decisive verdicts won by the first slot.")
     dominant_bias = serializers.CharField(allow_null=True)
     p_value = FiniteFloat(allow_null=True, help_text="Sign test of primacy against recency.")

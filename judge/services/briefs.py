@@ -1,0 +1,89 @@
+"""What all comparisons of one judge in one session share: rubric, schema, prompt, address, prices.
+
+Frozen with the session but for the provider's address and key, so a process keeps it for a few seconds.
+"""
+
+import threading
+import time
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, cast
+
+from django.conf import settings
+
+from judge.domain.rubric import Language, Rubric
+from judge.domain.verdict import json_schema
+from judge.llm.endpoint import Endpoint, StructuredOutputMode
+from judge.models import SessionJudge
+
+KEPT_SECONDS = 10.0
+MOST_KEPT = 200
+
+
+@dataclass(frozen=True)
+class Brief:
+    """One judge's instructions in one session."""
+
+    template: str
+    language: Language
+    rubric: Rubric
+    criterion_ids: dict[str, int]
+    schema: dict[str, Any]
+    endpoint: Endpoint
+    pillar_numbers: dict[int, int]
+    input_price: Decimal | None
+    output_price: Decimal | None
+
+
+_lock = threading.Lock()
+_kept: dict[int, tuple[float, Brief]] = {}
+
+
+def brief_for(session_judge_id: int) -> Brief:
+    """The brief of a session's judge, at most ten seconds old (three queries when it is read)."""
+    now = time.monotonic()
+    with _lock:
+        until, brief = _kept.get(session_judge_id, (0.0, None))
+    if brief is not None and now < until:
+        return brief
+    brief = _read(session_judge_id)
+    with _lock:
+        if len(_kept) >= MOST_KEPT:
+            _kept.clear()
+        _kept[session_judge_id] = (now + KEPT_SECONDS, brief)
+    return brief
+
+
+def forget_briefs() -> None:
+    """Read everything anew, as after a provider turned out to be unusable and may be mended."""
+    with _lock:
+        _kept.clear()
+
+
+def _read(session_judge_id: int) -> Brief:
+    judge = SessionJudge.objects.select_related("session__prompt_version", "session__rubric", "model__provider").get(
+        pk=session_judge_id
+    )
+    session, model = judge.session, judge.model
+    language = cast(Language, session.language)
+    criteria = list(session.rubric.criteria.all())
+    rubric = Rubric(name=session.rubric.name, criteria=tuple(c.as_domain(language) for c in criteria))
+    return Brief(
+        template=session.prompt_version.text,
+        language=language,
+        rubric=rubric,
+        criterion_ids={criterion.key: criterion.pk for criterion in criteria},
+        schema=json_schema(rubric),
+        endpoint=Endpoint(
+            provider_id=model.provider_id,
+            base_url=model.provider.base_url,
+            api_key=model.provider.api_key,
+            model_name=model.model_name,
+            structured_output=cast(StructuredOutputMode, model.structured_output),
+            parameters=judge.parameters,
+            local_hosts=tuple(settings.JUDGE_LOCAL_LLM_HOSTS),
+        ),
+        pillar_numbers=dict(session.pillars.values_list("pk", "number")),
+        input_price=model.input_price,
+        output_price=model.output_price,
+    )

@@ -1,0 +1,65 @@
+"""Fixtures that several parts share: the simulated judge, its model, and small planned sessions."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from django.contrib.auth.models import User
+
+from judge.models import JudgeModel, JudgeSession
+from judge.services import control
+from judge.services.briefs import forget_briefs
+from judge.services.configuration import SessionConfig
+from judge.services.providers import simulated_model
+from judge.services.sessions import create_session
+from judge.simulated.server import SimulatedServer
+from judge.simulated.verdict import SimulatedSettings
+from tests.pillars.factories import EmailThreadFactory, PillarFactory
+
+MakeSession = Callable[..., JudgeSession]
+
+
+@pytest.fixture(autouse=True)
+def no_old_briefs() -> None:
+    """What a lane of another test kept in mind belongs to another database."""
+    forget_briefs()
+
+
+@pytest.fixture
+def server() -> Iterator[SimulatedServer]:
+    """The simulated judge over HTTP, counting and recording its calls."""
+    with SimulatedServer(SimulatedSettings()) as running:
+        yield running
+
+
+@pytest.fixture
+def model(transactional_db: None, server: SimulatedServer) -> JudgeModel:
+    """The judge model behind the simulated server."""
+    return simulated_model(server.base_url)
+
+
+@pytest.fixture
+def owner(transactional_db: None) -> User:
+    """Whose sessions these are."""
+    return User.objects.create_user("example-owner", password="example-password")
+
+
+@pytest.fixture
+def make_session(owner: User, model: JudgeModel) -> MakeSession:
+    """Create a session over two pillars of four threads each; started unless told otherwise."""
+
+    def make(*, is_started: bool = True, threads: int = 4, **choices: object) -> JudgeSession:
+        for number in (1, 2):
+            pillar = PillarFactory(number=number)
+            for _ in range(threads - pillar.threads.count()):
+                EmailThreadFactory(pillar=pillar)
+        values: dict[str, object] = {
+            "name": "Example session",
+            "pillar_ids": (1, 2),
+            "judge_model_ids": (model.pk,),
+            "samples_per_pillar": threads,
+            "seed": 7,
+        }
+        session = create_session(owner, SessionConfig(**(values | choices)))  # type: ignore[arg-type]
+        return control.start(session.pk) if is_started else session
+
+    return make
