@@ -13,9 +13,9 @@ def _check(version: int) -> None:
 
 @shared_task(name=wakeups.RUN_LANE)
 def run_lane(session_id: int, worker_id: int, version: int = 0) -> None:
-    """Judge one comparison in one lane, then wake the lane again."""
+    """Judge in one lane for a few seconds, then wake the lane again."""
     _check(version)
-    if lanes.run_lane(session_id, worker_id):
+    if lanes.keep_lane_busy(session_id, worker_id):
         wakeups.wake_lane(session_id, worker_id)
 
 

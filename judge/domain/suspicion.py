@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from functools import lru_cache
 from typing import Final
 
 _LETTER = r"(?-i:A|B|TIE)\b"
@@ -66,6 +67,8 @@ _EMOJI_MODIFIERS: Final = frozenset("\ufe0f\U0001f3fb\U0001f3fc\U0001f3fd\U0001f
 _SCRIPTS_WITHOUT_JOINERS: Final = ("LATIN", "GREEK", "CYRILLIC")
 
 
+# A thread is judged many times in a session, its text does not change meanwhile.
+@lru_cache(maxsize=4096)
 def suspicious_flags(text: str) -> tuple[str, ...]:
     """What in a judged text a reader should know of, as codes in a fixed order, each at most once.
 

@@ -30,6 +30,7 @@ logger = logging.getLogger(__name__)
 LIMITS = Limits()
 POLICY = RetryPolicy()
 FRAME_SECONDS = 0.1
+LANE_SECONDS = 5.0
 MORE_TOKENS = 16_000
 # A provider that asks for a longer rest pauses the session instead of holding a lane.
 LONGEST_WAIT = 120.0
@@ -54,6 +55,19 @@ def run_lane(session_id: int, worker_id: int) -> bool:
             _record_internal_error(claimed, error)
     results_wanted(session_id)
     return not STOPPING.is_set()
+
+
+def keep_lane_busy(session_id: int, worker_id: int, seconds: float = LANE_SECONDS) -> bool:
+    """Judge one comparison after the other in this lane, beginning none after ``seconds``.
+
+    A message per comparison would cost more than storing its verdict; after a few seconds the lane makes room for
+    lanes of other sessions all the same. Returns whether the lane should be woken again.
+    """
+    until = time.monotonic() + seconds
+    while run_lane(session_id, worker_id):
+        if time.monotonic() >= until:
+            return True
+    return False
 
 
 def _record_internal_error(claimed: Claim, error: Exception) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from llars.embedded.processes import MAX_RESTARTS, Program, ProgramFailed, Supervisor
+from tests.runtime.liveness import eventually, is_running
 
 ROOT = Path(__file__).resolve().parents[2]
 SLEEPER = (sys.executable, "-c", "import time; time.sleep(600)")
@@ -32,22 +33,6 @@ time.sleep(600)
 TELLS_ITS_PID = (
     "import os,time; open('pid', 'w').write(str(os.getpid())); os.rename('pid', 'child.pid'); time.sleep(600)"
 )
-
-
-def alive(pid: int) -> bool:
-    """Whether the process runs; a zombie that its new parent has not yet collected does not."""
-    state = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False).stdout
-    return bool(state.strip()) and not state.strip().startswith("Z")
-
-
-def eventually(condition: object, seconds: float = 10) -> bool:
-    assert callable(condition)
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if condition():
-            return True
-        time.sleep(0.02)
-    return False
 
 
 def tend_until_failure(supervisor: Supervisor, lines: list[str]) -> None:
@@ -74,7 +59,7 @@ def test_stop_ends_every_child_last_started_first(supervisor: Supervisor, tmp_pa
     assert set(pids) == {"first", "second"}
     supervisor.stop()
     assert order == ["second", "first"]
-    assert not any(alive(pid) for pid in pids.values())
+    assert not any(is_running(pid) for pid in pids.values())
 
 
 def test_a_child_that_ignores_the_polite_signal_is_killed_after_its_grace(
@@ -84,7 +69,7 @@ def test_a_child_that_ignores_the_polite_signal_is_killed_after_its_grace(
     supervisor.start(Program("stubborn", STUBBORN, grace_seconds=0.3, ready=lambda: "up" in log.read_text()))
     pid = supervisor.pids()["stubborn"]
     supervisor.stop()
-    assert not alive(pid)
+    assert not is_running(pid)
 
 
 def test_in_a_hurry_nothing_is_waited_for(supervisor: Supervisor, tmp_path: Path) -> None:
@@ -102,7 +87,7 @@ def test_grandchildren_go_with_their_group(supervisor: Supervisor, tmp_path: Pat
     supervisor.start(Program("family", (sys.executable, "-c", code), ready=written.exists))
     grandchild = int(written.read_text())
     supervisor.stop()
-    assert eventually(lambda: not alive(grandchild))
+    assert eventually(lambda: not is_running(grandchild))
 
 
 def test_a_crashed_child_is_started_again_and_a_crash_loop_is_given_up(supervisor: Supervisor) -> None:
@@ -146,7 +131,7 @@ def test_children_die_when_their_parent_is_killed(way: str, tmp_path: Path) -> N
         tethered = int(parent.stdout.readline())
         assert eventually((tmp_path / "child.pid").exists)
         child = int((tmp_path / "child.pid").read_text())
-        assert alive(child)
+        assert is_running(child)
         parent.send_signal(signal.SIGKILL)
-    assert eventually(lambda: not alive(child))
-    assert eventually(lambda: not alive(tethered))
+    assert eventually(lambda: not is_running(child))
+    assert eventually(lambda: not is_running(tethered))

@@ -5,13 +5,13 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from llars.embedded.ports import any_free
 from pillars.demo.library import demo_threads, planted_quality
+from tests.runtime.liveness import eventually, is_running
 
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 240
@@ -47,14 +47,6 @@ def started(output: str) -> list[int]:
     line = re.search(r"^Started: .*$", output, flags=re.MULTILINE)
     assert line is not None, output
     return [int(pid) for pid in re.findall(r"\((\d+)\)", line[0])]
-
-
-def is_running(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
 
 
 def planted_order() -> list[int]:
@@ -125,10 +117,7 @@ def test_a_killed_quickstart_takes_its_processes_with_it(tmp_path: Path) -> None
     process.kill()
     process.communicate(timeout=60)
     pids = started("".join(lines))
-    deadline = time.monotonic() + 15
-    while any(is_running(pid) for pid in pids) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not any(is_running(pid) for pid in pids)
+    assert eventually(lambda: not any(is_running(pid) for pid in pids))
 
 
 def test_a_busy_port_that_was_asked_for_is_named(tmp_path: Path) -> None:

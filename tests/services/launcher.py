@@ -142,14 +142,19 @@ def start_redis(supervisor: Supervisor, scratch: Path) -> dict[str, str]:
 
 
 def environment(scratch: Path, services: Services) -> dict[str, str]:
-    """The tests' environment: nothing of the developer's own LLARS settings, everything that was started."""
+    """The tests' environment: nothing of the developer's own LLARS settings, everything that was started.
+
+    Temporary files lie inside the scratch directory too, so that what tests and browsers forget goes with it.
+    """
     kept = {name: value for name, value in os.environ.items() if not name.startswith("LLARS_")}
-    data = scratch / "data"
-    data.mkdir(exist_ok=True)
+    data, temporary = scratch / "data", scratch / "tmp"
+    data.mkdir(mode=0o700, exist_ok=True)
+    # Passable, not readable, for the unprivileged user of a PostgreSQL that a test starts.
+    temporary.mkdir(mode=0o711, exist_ok=True)
     reasons = {f"LLARS_TEST_NO_{name.upper()}": reason for name, reason in services.missing.items()}
     # Importing llars names its own settings in the environment, which would beat those in pyproject.toml.
     kept["DJANGO_SETTINGS_MODULE"] = "tests.settings"
-    return {**kept, "LLARS_DATA_DIR": str(data), **services.variables, **reasons}
+    return {**kept, "LLARS_DATA_DIR": str(data), "TMPDIR": str(temporary), **services.variables, **reasons}
 
 
 def run(arguments: list[str], scratch: Path, services: Services) -> Steps:
