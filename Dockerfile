@@ -21,5 +21,5 @@ RUN LLARS_SECRET_KEY="$(python -c 'import secrets; print(secrets.token_urlsafe(4
 USER llars
 EXPOSE 8000
 HEALTHCHECK --interval=15s --timeout=5s --start-period=30s CMD ["python", "-m", "llars.container_health", "web"]
-CMD ["uvicorn", "llars.asgi:application", "--host", "0.0.0.0", "--port", "8000", \
+CMD ["uvicorn", "llars.asgi:application", "--host", "0.0.0.0", "--port", "8000", "--ws-max-size", "65536", \
      "--no-access-log", "--timeout-graceful-shutdown", "10"]

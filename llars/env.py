@@ -8,6 +8,7 @@ import os
 from functools import cache
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 from pydantic import Field, SecretStr, ValidationError, field_validator
@@ -44,7 +45,8 @@ class Environment(BaseSettings):
     llm_api_key: SecretStr = Field(default=SecretStr(""), description="Its key; may be empty for a local server.")
     llm_model: str = Field(default="", description="The model to ask there.")
     local_llm_hosts: NameList = Field(
-        default=(), description="host or host:port of model servers in private networks that may be called."
+        default=(),
+        description="host or host:port of model servers in private networks that may be called, beside LLM_BASE_URL.",
     )
     lease_seconds: int = Field(
         default=30, ge=1, le=3600, description="How long a claimed comparison waits for a sign of life."
@@ -57,6 +59,12 @@ class Environment(BaseSettings):
     @classmethod
     def _split(cls, value: object) -> object:
         return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+    @property
+    def allowed_llm_hosts(self) -> tuple[str, ...]:
+        """Model servers in private networks that may be called: the list, and the one named for the command line."""
+        named = urlsplit(self.llm_base_url).netloc.rpartition("@")[2]
+        return (*self.local_llm_hosts, named) if named else self.local_llm_hosts
 
     @field_validator("field_keys")
     @classmethod

@@ -146,7 +146,16 @@ STORAGES = {
 REDIS_URL = ENV.redis_url
 CELERY_BROKER_URL = ENV.redis_url.replace("unix://", "redis+socket://", 1)
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
-CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_connect_timeout": 1, "socket_timeout": 10, "socket_keepalive": True}
+CELERY_BROKER_TRANSPORT_OPTIONS = {
+    "socket_connect_timeout": 1,
+    "socket_timeout": 10,
+    "socket_keepalive": True,
+    # Of the sender: without these, each message to a dead Redis would hold its request for six seconds.
+    "connect_retries_timeout": 0.5,
+    "max_retries": 1,
+    "interval_start": 0,
+    "interval_step": 0.1,
+}
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_PUBLISH_RETRY = False  # a lost wake-up costs seconds (recovery), a blocked "Start" costs patience
 CELERY_TASK_SERIALIZER = "json"
@@ -163,7 +172,7 @@ CELERY_BEAT_SCHEDULE = {
 JUDGE_LEASE_SECONDS = ENV.lease_seconds
 JUDGE_HEARTBEAT_SECONDS = ENV.heartbeat_seconds
 JUDGE_FIELD_KEYS = tuple(key.get_secret_value() for key in ENV.field_keys)
-JUDGE_LOCAL_LLM_HOSTS = ENV.local_llm_hosts
+JUDGE_LOCAL_LLM_HOSTS = ENV.allowed_llm_hosts
 
 # API ---------------------------------------------------------------------------------------------------------------
 

@@ -6,6 +6,8 @@ from django.urls import include, path
 from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularAPIView
 
+handler404 = "llars.errors.not_found"
+
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="judge:overview")),
     path("admin/", admin.site.urls),

@@ -3,11 +3,16 @@
 ``python -m tests`` sets LLARS_DATABASE_URL and LLARS_REDIS_URL to servers it started; a bare ``pytest`` uses SQLite.
 """
 
+import atexit
 import os
+import shutil
 import tempfile
 from pathlib import Path
 
-_scratch = Path(os.environ.setdefault("LLARS_DATA_DIR", tempfile.mkdtemp(prefix="llars-tests-")))
+if "LLARS_DATA_DIR" not in os.environ:
+    os.environ["LLARS_DATA_DIR"] = tempfile.mkdtemp(prefix="llars-tests-")
+    atexit.register(shutil.rmtree, os.environ["LLARS_DATA_DIR"], ignore_errors=True)
+_scratch = Path(os.environ["LLARS_DATA_DIR"])
 os.environ.setdefault("LLARS_SECRET_KEY", "only-for-tests-" + "x" * 40)
 os.environ.setdefault("LLARS_FIELD_KEYS", "dGVzdC1rZXktdGVzdC1rZXktdGVzdC1rZXktdGVzdCE=")
 os.environ.setdefault("LLARS_DATABASE_URL", f"sqlite:///{_scratch / 'tests.sqlite3'}")

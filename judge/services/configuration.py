@@ -1,15 +1,14 @@
 """A session's configuration as it comes from a form, the API or the command line, and its check."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from django.contrib.auth.models import User
-from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from judge.domain.planning import MAX_JUDGES, PlanConfig, PlanCounts, PlanError, count
 from judge.domain.states import ComparisonMode, SamplingStrategy
 from judge.models import JudgeModel, PromptVersion, Rubric
+from judge.selectors.sessions import offered_models
 from judge.services.control import draw_seed
 from judge.services.errors import ConfigRefused, Text
 from pillars.models import Language, Pillar, PillarThread
@@ -91,13 +90,6 @@ def check_config(user: User, config: SessionConfig) -> CheckedConfig:
     return CheckedConfig(config, plan, counts, pillars, threads, models, rubric, prompt_version)
 
 
-def usable_models(user: User) -> Any:
-    """Judge models the user may choose: active ones of the system's providers and of own ones."""
-    return JudgeModel.objects.filter(
-        Q(provider__owner__isnull=True) | Q(provider__owner=user.pk), is_active=True
-    ).select_related("provider")
-
-
 def threads_by_pillar(pillars: list[Pillar]) -> dict[int, list[int]]:
     """Ids of the threads of each pillar, by pillar number, in a fixed order (one query)."""
     threads: dict[int, list[int]] = {pillar.number: [] for pillar in pillars}
@@ -139,7 +131,7 @@ def _pillars(config: SessionConfig, errors: dict[str, list[Text]]) -> list[Pilla
 
 
 def _models(user: User, config: SessionConfig, errors: dict[str, list[Text]]) -> list[JudgeModel]:
-    found = {model.pk: model for model in usable_models(user).filter(pk__in=config.judge_model_ids)}
+    found = {model.pk: model for model in offered_models(user).filter(pk__in=config.judge_model_ids)}
     if set(config.judge_model_ids) - found.keys():
         errors.setdefault("judge_model_ids", []).append(_("This judge is not available."))
     return [found[pk] for pk in config.judge_model_ids if pk in found]

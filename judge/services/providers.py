@@ -2,10 +2,13 @@
 
 from urllib.parse import urlsplit
 
+import httpx2
+
 from judge.models import JudgeModel, LLMProvider
 
 ENVIRONMENT_NAME = "Environment"
 SIMULATED_NAME = "Simulated judge (no LLM)"
+COMMAND_LINE_NAME = "Simulated judge of the command line (no LLM)"
 SIMULATED_MODEL = "simulated-judge"
 
 
@@ -17,9 +20,17 @@ def environment_model(base_url: str, api_key: str, model_name: str) -> JudgeMode
     return _model(ENVIRONMENT_NAME, base_url, api_key, model_name, is_simulated=False)
 
 
-def simulated_model(base_url: str) -> JudgeModel:
-    """The simulated judge at the address it listens on now."""
-    return _model(SIMULATED_NAME, base_url, "", SIMULATED_MODEL, is_simulated=True)
+def simulated_model(base_url: str, name: str = SIMULATED_NAME) -> JudgeModel:
+    """The simulated judge at the address it listens on now; one row per ``name``, since several may run at once."""
+    return _model(name, base_url, "", SIMULATED_MODEL, is_simulated=True)
+
+
+def is_reachable(base_url: str) -> bool:
+    """Whether a server answers at this address within two seconds."""
+    try:
+        return httpx2.get(f"{base_url}/models", timeout=2, trust_env=False).is_success
+    except httpx2.HTTPError:
+        return False
 
 
 def _model(name: str, base_url: str, api_key: str, model_name: str, is_simulated: bool) -> JudgeModel:

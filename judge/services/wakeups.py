@@ -1,6 +1,7 @@
 """Wake-ups: messages that say "there may be work". They carry ids only and may be lost, doubled or late."""
 
 import logging
+import time
 from functools import partial
 
 from celery import current_app
@@ -14,6 +15,7 @@ RUN_LANE = "judge.run_lane"
 REFRESH_RESULTS = "judge.refresh_results"
 # A wake-up that waited longer than this was overtaken by the next recovery.
 EXPIRES_SECONDS = 300
+PAUSE_AFTER_ERROR = 1.0
 
 
 def wake_lane(session_id: int, worker_id: int) -> None:
@@ -32,9 +34,18 @@ def ask_for_results(session_id: int) -> None:
     _send(REFRESH_RESULTS, session_id)
 
 
+class _Silence:
+    """Remembers that Redis was just unreachable, so that waking five lanes does not wait five times for it."""
+
+    until = 0.0
+
+
 def _send(task: str, *ids: int) -> None:
+    if time.monotonic() < _Silence.until:
+        return
     try:
         current_app.send_task(task, args=ids, kwargs={"version": PAYLOAD_VERSION}, expires=EXPIRES_SECONDS)
     except (OperationalError, OSError) as error:
         # The database knows what is to be done; recover() wakes the lanes as soon as Redis is back.
+        _Silence.until = time.monotonic() + PAUSE_AFTER_ERROR
         logger.warning("wakeup_not_sent task=%s ids=%s error=%s", task, ids, type(error).__name__)

@@ -53,7 +53,8 @@ def web(host: str, port: int) -> Program:
         "--port",
         str(port),
     )
-    command += ("--no-access-log", "--timeout-graceful-shutdown", "3")
+    # No client has anything to say that needs more than 64 KB.
+    command += ("--no-access-log", "--timeout-graceful-shutdown", "3", "--ws-max-size", "65536")
     return Program("web", command, ready=lambda: serves(address(host, port) + "health/live"), restart=True)
 
 

@@ -131,7 +131,7 @@ def test_the_page_costs_the_same_queries_whatever_the_number_of_lanes(
     session = SessionFactory(owner=owner, status="running", worker_count=4, threads=4, samples_per_pillar=4)
     for worker_id, comparison in enumerate(JudgeComparison.objects.filter(session=session)[:lanes]):
         running(comparison, worker_id)
-    with django_assert_max_num_queries(22):
+    with django_assert_max_num_queries(28):
         reader.get(f"/judge/session/{session.pk}/")
 
 

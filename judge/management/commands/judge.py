@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
@@ -18,7 +19,7 @@ from judge.services import control
 from judge.services.configuration import SessionConfig
 from judge.services.errors import ConfigRefused
 from judge.services.foreground import judge_in_foreground
-from judge.services.providers import environment_model, simulated_model
+from judge.services.providers import COMMAND_LINE_NAME, environment_model, is_reachable, simulated_model
 from judge.services.sessions import create_session
 from judge.simulated.server import SimulatedServer
 from judge.simulated.verdict import SimulatedSettings
@@ -64,15 +65,17 @@ class Command(BaseCommand):
             except ValidationError as error:
                 raise CommandError(f"LLARS_LLM_BASE_URL: {'; '.join(error.messages)}") from None
             return
-        if not waits:
-            model = JudgeModel.objects.filter(provider__is_simulated=True).first()
-            if model is None:
-                raise CommandError("Set LLARS_LLM_BASE_URL and LLARS_LLM_MODEL, or add --wait for the simulated judge.")
+        self.stdout.write("Simulated judge, no LLM: set LLARS_LLM_BASE_URL and LLARS_LLM_MODEL to ask a real model.")
+        running = JudgeModel.objects.filter(provider__is_simulated=True).exclude(provider__name=COMMAND_LINE_NAME)
+        if (model := running.first()) is not None and is_reachable(model.provider.base_url):
             yield model
             return
-        self.stdout.write("Simulated judge, no LLM: set LLARS_LLM_BASE_URL and LLARS_LLM_MODEL to ask a real model.")
+        if not waits:
+            raise CommandError("No simulated judge is running. Add --wait, and this command brings its own.")
         with SimulatedServer(SimulatedSettings()) as server:
-            yield simulated_model(server.base_url)
+            # Known to this process alone: nobody else may call that port.
+            settings.JUDGE_LOCAL_LLM_HOSTS = (*settings.JUDGE_LOCAL_LLM_HOSTS, f"{server.host}:{server.port}")
+            yield simulated_model(server.base_url, COMMAND_LINE_NAME)
 
     def _create(self, model: JudgeModel, options: dict[str, Any]) -> JudgeSession:
         owner = get_user_model().objects.filter(username=options["owner"]).first()
