@@ -75,13 +75,20 @@ class Hub:
             if watchers:
                 return
             self._watchers.pop(subscription.channel, None)
-            await self._ask("unsubscribe", subscription.channel)
-            if not self._watchers and self._reader is not None:
-                self._reader.cancel()
-                with contextlib.suppress(asyncio.CancelledError):
-                    await self._reader
-                self._reader = None
-                await self._pubsub.aclose()
+            if self._watchers:
+                await self._ask("unsubscribe", subscription.channel)
+            else:
+                await self._stop_reading()
+
+    async def _stop_reading(self) -> None:
+        """End the reader and the connection. A cancellation may get lost inside the Redis client: ask until it is gone."""
+        reader, self._reader = self._reader, None
+        while reader is not None and not reader.done():
+            reader.cancel()
+            await asyncio.wait({reader}, timeout=0.1)
+        with contextlib.suppress(RedisError, OSError):
+            await self._pubsub.aclose()
+        self._pubsub = self._client.pubsub(ignore_subscribe_messages=True)
 
     async def _ask(self, verb: str, channel: str) -> None:
         # Redis away: the reader subscribes to everything again as soon as it is back.

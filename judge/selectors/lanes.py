@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from django.db.models import Max, Prefetch, QuerySet
+from django.db.models import Prefetch, QuerySet
 
 from judge import events
 from judge.domain.states import ComparisonStatus
@@ -48,22 +48,17 @@ def _lane(worker_id: int, running: JudgeComparison | None, last: JudgeComparison
 
 
 def _last_finished(session: JudgeSession, worker_id: int | None = None) -> dict[int, JudgeComparison]:
-    finished = JudgeComparison.objects.filter(session=session, worker_id__isnull=False).finished()
-    if worker_id is not None:
-        finished = finished.filter(worker_id=worker_id)
-    newest = finished.order_by().values("worker_id").annotate(newest=Max("completed_at"))
-    moments = {row["worker_id"]: row["newest"] for row in newest}
+    finished = JudgeComparison.objects.filter(session=session).finished().order_by("-completed_at", "-pk")
+    numbers = range(session.worker_count) if worker_id is None else (worker_id,)
+    # One look into the index per lane (5 at most): a moment read back from SQLite does not equal the stored one.
+    newest = [finished.filter(worker_id=number).values_list("pk", flat=True).first() for number in numbers]
     rows = (
-        finished.filter(completed_at__in=moments.values())
+        JudgeComparison.objects.filter(pk__in=[pk for pk in newest if pk is not None])
         .with_texts()
         .select_related("evaluation")
         .prefetch_related(Prefetch("evaluation__scores", CriterionScore.objects.select_related("criterion")))
     )
-    return {
-        row.worker_id: row
-        for row in rows
-        if row.worker_id is not None and moments.get(row.worker_id) == row.completed_at
-    }
+    return {row.worker_id: row for row in rows if row.worker_id is not None}
 
 
 def queue(session: JudgeSession, limit: int = 10) -> list[JudgeComparison]:
