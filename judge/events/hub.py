@@ -81,7 +81,7 @@ class Hub:
                 await self._stop_reading()
 
     async def _stop_reading(self) -> None:
-        """End the reader and the connection. A cancellation may get lost inside the Redis client: ask until it is gone."""
+        """End reader and connection. A cancellation may get lost inside the Redis client: ask until it is gone."""
         reader, self._reader = self._reader, None
         while reader is not None and not reader.done():
             reader.cancel()

@@ -7,6 +7,7 @@ import redis
 from judge.events.hub import Hub
 
 CHANNEL = "llars:session:4711"
+MESSAGE = '{"type":"judge:progress","seq":1}'
 
 
 async def test_watchers_that_come_and_go_never_silence_the_hub(redis_client: redis.Redis) -> None:
@@ -19,7 +20,7 @@ async def test_watchers_that_come_and_go_never_silence_the_hub(redis_client: red
     try:
         async with asyncio.timeout(5):
             # A publication before Redis has seen the subscription is lost by design: watchers read the snapshot then.
-            while not redis_client.publish(CHANNEL, '{"type":"judge:progress","seq":1}'):
+            while not redis_client.publish(CHANNEL, MESSAGE):  # noqa: ASYNC110  Redis has no event for this
                 await asyncio.sleep(0.01)
             heard = await staying.get()
     finally:
