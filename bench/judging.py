@@ -24,14 +24,15 @@ import httpx2  # noqa: E402
 from django.contrib.auth.models import User  # noqa: E402
 from django.core.management import call_command  # noqa: E402
 
+from judge.domain.prompt import render_prompt  # noqa: E402
 from judge.domain.states import SessionStatus  # noqa: E402
-from judge.models import JudgeComparison, JudgeModel, JudgeSession  # noqa: E402
+from judge.models import JudgeModel, JudgeSession  # noqa: E402
 from judge.services import control  # noqa: E402
-from judge.services.cases import load_case  # noqa: E402
+from judge.services.briefs import brief_for  # noqa: E402
 from judge.services.configuration import SessionConfig  # noqa: E402
 from judge.services.providers import simulated_model  # noqa: E402
-from judge.services.queue import Claim  # noqa: E402
 from judge.services.sessions import create_session  # noqa: E402
+from judge.services.texts import rendered_threads  # noqa: E402
 from llars.embedded.ports import any_free  # noqa: E402
 from pillars.demo.library import demo_files  # noqa: E402
 from pillars.models import Pillar  # noqa: E402
@@ -92,17 +93,19 @@ def judge(session: JudgeSession) -> float:
 def requests_of(session: JudgeSession) -> list[dict[str, object]]:
     """The bodies that judging the session sends."""
     bodies: list[dict[str, object]] = []
-    for pk in JudgeComparison.objects.filter(session=session).order_by("queue_position").values_list("pk", flat=True):
-        case = load_case(Claim(pk, session.pk, 0, None))  # type: ignore[arg-type]
+    brief = brief_for(session.session_judges.get().pk)
+    for comparison in session.comparisons.select_related("pair").order_by("queue_position"):
+        first, second = rendered_threads(comparison.thread_ids, brief.language)
+        prompt = render_prompt(brief.template, brief.rubric, first.text, second.text, brief.language, "benchmark-nonce")
         bodies.append(
             {
-                "model": case.brief.endpoint.model_name,
-                "messages": case.prompt.messages(),
+                "model": brief.endpoint.model_name,
+                "messages": prompt.messages(),
                 "stream": True,
                 "stream_options": {"include_usage": True},
                 "response_format": {
                     "type": "json_schema",
-                    "json_schema": {"name": "verdict", "schema": case.brief.schema},
+                    "json_schema": {"name": "verdict", "schema": brief.schema},
                 },
             }
         )

@@ -84,6 +84,7 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
 else:
     DATABASES["default"]["CONN_MAX_AGE"] = 600
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+    DATABASES["default"]["OPTIONS"] = {"server_side_binding": True}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # People ------------------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from judge.services.briefs import forget_briefs
 from judge.services.configuration import SessionConfig
 from judge.services.providers import simulated_model
 from judge.services.sessions import create_session
+from judge.services.texts import forget_texts
 from judge.simulated.server import SimulatedServer
 from judge.simulated.verdict import SimulatedSettings
 from tests.pillars.factories import EmailThreadFactory, PillarFactory
@@ -22,6 +23,7 @@ MakeSession = Callable[..., JudgeSession]
 def no_old_briefs() -> None:
     """What a lane of another test kept in mind belongs to another database."""
     forget_briefs()
+    forget_texts()
 
 
 @pytest.fixture

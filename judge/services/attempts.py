@@ -3,7 +3,7 @@
 from judge.domain.errors import ErrorCode
 from judge.llm.client import Answer, CallFailed
 from judge.models import JudgeAttempt
-from judge.services.queue import Claim
+from judge.services.claiming import Claim
 
 
 def open_attempt(claimed: Claim, number: int, prompt_hash: str) -> JudgeAttempt:

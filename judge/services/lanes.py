@@ -20,8 +20,8 @@ from judge.models import JudgeAttempt
 from judge.services import attempts, queue
 from judge.services.briefs import forget_briefs
 from judge.services.cases import Case, load_case
+from judge.services.claiming import Claim, TakenClaim
 from judge.services.leases import STOPPING, Lease, keeper
-from judge.services.queue import Claim
 from judge.services.refresh import results_wanted
 from judge.services.verdicts import complete
 
@@ -116,7 +116,7 @@ class AnswerRelay:
 class Deliberation:
     """The calls that are made for one claimed comparison, until a verdict, a final failure, or the end of the claim."""
 
-    def __init__(self, claimed: Claim, case: Case, lease: Lease) -> None:
+    def __init__(self, claimed: TakenClaim, case: Case, lease: Lease) -> None:
         self._claimed = claimed
         self._case = case
         self._lease = lease
@@ -134,17 +134,17 @@ class Deliberation:
         forget_partial_answer(self._claimed.comparison_id, str(self._claimed.token))
 
     def _announce(self) -> None:
-        comparison = self._case.comparison
+        taken, numbers = self._claimed, self._case.brief.pillar_numbers
         events.publish(
             events.ComparisonStarted(
-                session_id=self._claimed.session_id,
-                worker_id=self._claimed.worker_id,
-                comparison_id=comparison.pk,
-                position_order=comparison.position_order,
-                thread_a_id=comparison.thread_ids[0],
-                thread_b_id=comparison.thread_ids[1],
-                pillar_a=self._case.pillars[0],
-                pillar_b=self._case.pillars[1],
+                session_id=taken.session_id,
+                worker_id=taken.worker_id,
+                comparison_id=taken.comparison_id,
+                position_order=taken.position_order,
+                thread_a_id=taken.thread_ids[0],
+                thread_b_id=taken.thread_ids[1],
+                pillar_a=numbers[taken.pillar_ids[0]],
+                pillar_b=numbers[taken.pillar_ids[1]],
             )
         )
 

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.db import DatabaseError, connection
 
 from judge.services import queue
-from judge.services.queue import Claim
+from judge.services.claiming import Claim
 
 logger = logging.getLogger(__name__)
 

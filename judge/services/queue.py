@@ -6,7 +6,6 @@ after an abort.
 """
 
 import logging
-from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from uuid import UUID, uuid4
@@ -22,7 +21,7 @@ from judge.domain.errors import ErrorCode
 from judge.domain.states import ComparisonStatus, SessionStatus
 from judge.models import JudgeComparison, JudgeSession
 from judge.models.session import LIVE_STATUSES
-from judge.services.claiming import claim_next
+from judge.services.claiming import Claim, TakenClaim, claim_next
 from judge.services.transactions import in_transaction
 from judge.services.wakeups import ask_for_results
 
@@ -31,39 +30,25 @@ logger = logging.getLogger(__name__)
 NOT_LEASED = {"claim_token": None, "lease_expires_at": None}
 
 
-@dataclass(frozen=True)
-class Claim:
-    """The right to judge one comparison, for as long as its token stands in the row."""
-
-    comparison_id: int
-    session_id: int
-    worker_id: int
-    token: UUID
-
-
 def lease_end() -> Combinable:
     """When a lease taken or extended now runs out, by the database's clock: no worker's clock decides."""
     length = Value(timedelta(seconds=settings.JUDGE_LEASE_SECONDS))
     return ExpressionWrapper(Now() + length, output_field=DateTimeField())
 
 
-def claim(session_id: int, worker_id: int) -> Claim | None:
+def claim(session_id: int, worker_id: int) -> TakenClaim | None:
     """Take the next waiting comparison of a live session for one lane.
 
     Returns None when there is nothing to do, when the session is not live, or when the lane is already judging: the
     unique key one_running_per_lane refuses a second claim, however many wake-ups arrive.
     """
-    token = uuid4()
     try:
-        taken = claim_next(session_id, worker_id, token)
+        taken = claim_next(session_id, worker_id, uuid4())
     except IntegrityError:
         return None
-    if taken is None:
-        return None
-    comparison_id, session_status = taken
-    if session_status == SessionStatus.QUEUED:
+    if taken is not None and taken.session_status == SessionStatus.QUEUED:
         mark_running(session_id)
-    return Claim(comparison_id, session_id, worker_id, token)
+    return taken
 
 
 def mark_running(session_id: int) -> None:
@@ -75,7 +60,10 @@ def mark_running(session_id: int) -> None:
 
 def lock_session(claimed: Claim) -> JudgeSession | None:
     """Lock the session of a claim; None when it was deleted or aborted: nothing may be written then."""
-    session = JudgeSession.objects.select_for_update().filter(pk=claimed.session_id).order_by().first()
+    needed = JudgeSession.objects.only(
+        "status", "status_reason", "total_comparisons", "completed_comparisons", "failed_comparisons"
+    )
+    session = needed.select_for_update().filter(pk=claimed.session_id).order_by().first()
     return None if session is None or session.status == SessionStatus.ABORTED else session
 
 

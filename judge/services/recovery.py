@@ -12,7 +12,8 @@ from judge.domain.states import ComparisonStatus
 from judge.models import JudgeComparison, JudgeSession, ResultSnapshot
 from judge.selectors.results import OVERVIEW
 from judge.services import queue
-from judge.services.queue import NOT_LEASED, Claim
+from judge.services.claiming import Claim
+from judge.services.queue import NOT_LEASED
 from judge.services.transactions import in_transaction
 from judge.services.wakeups import ask_for_results, wake_lane
 

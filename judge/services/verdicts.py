@@ -10,7 +10,8 @@ from judge.models import CriterionScore, JudgeAttempt, JudgeEvaluation
 from judge.services.attempts import close_answered, storable
 from judge.services.briefs import Brief
 from judge.services.cases import Case
-from judge.services.queue import Claim, finish, lock_session, logged, settle
+from judge.services.claiming import Claim
+from judge.services.queue import finish, lock_session, logged, settle
 from judge.services.transactions import in_transaction
 
 MILLION = Decimal(1_000_000)

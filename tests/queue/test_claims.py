@@ -12,7 +12,7 @@ from judge.domain.states import ComparisonStatus, SessionStatus
 from judge.models import JudgeComparison, JudgeSession
 from judge.selectors.progress import status_counts
 from judge.services import control, queue, recovery
-from judge.services.queue import Claim
+from judge.services.claiming import Claim
 from tests.conftest import MakeSession
 
 pytestmark = [pytest.mark.queue, pytest.mark.django_db(transaction=True, serialized_rollback=True)]
