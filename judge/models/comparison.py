@@ -4,6 +4,7 @@ from typing import Self
 
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Greatest, Least
 from django.utils.translation import gettext_lazy as _
 
 from judge.domain.states import ComparisonStatus
@@ -35,6 +36,14 @@ class JudgePair(models.Model):
         verbose_name_plural = _("pairs")
         constraints = [
             models.UniqueConstraint(fields=["session", "queue_order"], name="pair_order_once"),
+            # Whichever of the two stands in slot A.
+            models.UniqueConstraint(
+                "session",
+                "repetition",
+                Least("thread_a", "thread_b"),
+                Greatest("thread_a", "thread_b"),
+                name="pair_once_per_repetition",
+            ),
             models.CheckConstraint(condition=~Q(thread_a=models.F("thread_b")), name="pair_of_two_threads"),
             models.CheckConstraint(condition=Q(repetition__gte=1), name="pair_repetition_from_1"),
         ]
