@@ -20,6 +20,10 @@ os.environ.setdefault("LLARS_ALLOWED_HOSTS", "localhost,127.0.0.1,testserver")
 os.environ.setdefault("LLARS_LOCAL_LLM_HOSTS", "127.0.0.1")
 os.environ.setdefault("LLARS_LOG_LEVEL", "WARNING")
 
+if _servers := os.environ.get("LLARS_TEST_REDIS_URLS"):
+    _number = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    os.environ["LLARS_REDIS_URL"] = _servers.split(",")[_number]
+
 from llars.settings import *  # noqa: E402, F403
 
 (_scratch / "static").mkdir(parents=True, exist_ok=True)

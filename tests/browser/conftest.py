@@ -40,7 +40,7 @@ class Product:
     demo_session: int
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def installed() -> Iterator[Browser]:
     """The installed Chromium, not a downloaded one."""
     with sync_playwright() as playwright:
@@ -58,7 +58,7 @@ def window(installed: Browser) -> Iterator[BrowserContext]:
     opened.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
     """``quickstart`` with a judge slow enough to watch; gone afterwards."""
     chromium()

@@ -9,7 +9,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from llars.embedded import redis
@@ -20,6 +20,8 @@ from tests.services.results import Counts, read_report
 
 ROOT = Path(__file__).resolve().parents[2]
 NO_TESTS = 5
+# Processes of tests at once; each has a database and a Redis of its own. Many tests wait more than they compute.
+PARALLEL = 2
 STATIC_CHECKS = (
     ("ruff check", ("ruff", "check", ".")),
     ("ruff format", ("ruff", "format", "--check", ".")),
@@ -48,7 +50,8 @@ class Steps:
     def pytest(self, title: str, arguments: list[str], environment: dict[str, str], may_be_empty: bool) -> None:
         """Run pytest. No test executed is a failure unless a selection was asked for."""
         report = self.scratch / f"{title.split()[-1]}.xml"
-        command = [sys.executable, "-m", "pytest", *arguments, f"--junitxml={report}"]
+        side_by_side = ["-n", str(PARALLEL), "--dist", "loadfile"]
+        command = [sys.executable, "-m", "pytest", *side_by_side, *arguments, f"--junitxml={report}"]
         code = self._call(title, command, environment)
         found = read_report(report)
         self.counts += found
@@ -135,10 +138,17 @@ def start_postgres(supervisor: Supervisor, scratch: Path) -> dict[str, str]:
 
 
 def start_redis(supervisor: Supervisor, scratch: Path) -> dict[str, str]:
-    """Start the private Redis."""
-    program, url = redis.private_server(redis.find_binary(), scratch / "redis")
-    supervisor.start(program)
-    return {"LLARS_REDIS_URL": url, "LLARS_TEST_REDIS_SERVER": program.command[0]}
+    """Start a private Redis for each process of tests: they empty it, and its channels know no databases."""
+    binary, urls = redis.find_binary(), []
+    for number in range(PARALLEL):
+        program, url = redis.private_server(binary, scratch / f"redis-{number}")
+        supervisor.start(replace(program, name=f"{program.name}-{number}"))
+        urls.append(url)
+    return {
+        "LLARS_REDIS_URL": urls[0],
+        "LLARS_TEST_REDIS_URLS": ",".join(urls),
+        "LLARS_TEST_REDIS_SERVER": program.command[0],
+    }
 
 
 def environment(scratch: Path, services: Services) -> dict[str, str]:
