@@ -30,11 +30,11 @@ def close_answered(attempt: JudgeAttempt, answer: Answer, outcome: str, problems
     )
 
 
-def close_failed(attempt: JudgeAttempt, failure: CallFailed) -> None:
+def close_failed(attempt: JudgeAttempt, failure: CallFailed, code: ErrorCode) -> None:
     """Complete the record of a call that brought no answer."""
     _close(
         attempt,
-        outcome=failure.code,
+        outcome=code,
         raw_response=storable(failure.partial_text),
         http_status=failure.http_status,
         finish_reason=(failure.finish_reason or "")[:40],

@@ -155,12 +155,20 @@ class Deliberation:
         try:
             answer = self._ask()
         except CallFailed as failure:
-            attempts.close_failed(attempt, failure)
+            if self._lease.is_lost:
+                return self._throw_away(attempt, failure)
+            attempts.close_failed(attempt, failure, failure.code)
             return self._after_failure(failure.code, failure.message, retry_after=failure.retry_after)
         except Exception:
             attempts.close_broken(attempt)
             raise
         return self._after_answer(attempt, answer)
+
+    def _throw_away(self, attempt: JudgeAttempt, failure: CallFailed) -> bool:
+        """The call was cut because somebody else has the comparison, or its session was aborted or deleted."""
+        attempts.close_failed(attempt, failure, ErrorCode.STALE_ATTEMPT)
+        queue.logged(self._claimed, still_held=False)
+        return False
 
     def _ask(self) -> Answer:
         relay = AnswerRelay(self._claimed)

@@ -2,6 +2,7 @@
 
 import signal
 import subprocess
+from pathlib import Path
 
 import pytest
 import redis
@@ -90,3 +91,27 @@ def test_a_flushed_redis_costs_no_verdict(
     wait_for(lambda: fresh(session).status == SessionStatus.COMPLETED, 60, "the session to complete")
     assert_complete(session, server)
     assert server.calls == session.total_comparisons
+
+
+def test_a_worker_frozen_for_longer_than_its_lease_writes_nothing_when_it_wakes(
+    make_session: MakeSession,
+    server: SimulatedServer,
+    start_worker: Start,
+    beat: "subprocess.Popen[bytes]",
+    tmp_path: Path,
+) -> None:
+    server.judge.settings = server.judge.settings.__class__(latency_ms=1500, chunks=10)
+    session = make_session(threads=2, worker_count=2, is_started=False)
+    frozen = start_worker()
+    control.start(session.pk)
+    # In mid-stream: on SQLite a process that is frozen inside a transaction holds the whole file.
+    wait_for(lambda: server.calls == 2, 40, "two calls under way")
+    frozen.send_signal(signal.SIGSTOP)
+    start_worker()
+    wait_for(lambda: fresh(session).status == SessionStatus.COMPLETED, 60, "the session to complete")
+    frozen.send_signal(signal.SIGCONT)
+    log = tmp_path / "worker-1.log"  # beat wrote the first
+    wait_for(lambda: "stale_attempt" in log.read_text(), 30, "the late answers to be thrown away")
+    assert_complete(session, server)
+    late = JudgeAttempt.objects.filter(comparison__session=session).exclude(outcome="accepted")
+    assert set(late.values_list("outcome", flat=True)) == {"stale_attempt"}
