@@ -34,6 +34,7 @@ ERROR_WORDS: dict[str, Text] = {
     _E.INVALID_VERDICT: _("The verdict is incomplete or out of range."),
     _E.TOO_LARGE: _("The answer was larger than allowed."),
     _E.STREAM_RESET: _("The connection broke while the model was answering."),
+    _E.NOT_ALLOWED: _("The provider is not approved to receive the threads."),
     _E.POISON: _("Judging this comparison ended its worker three times."),
     _E.CANCELLED: _("The session was stopped meanwhile."),
     _E.STALE_ATTEMPT: _("The answer came after its time had run out."),

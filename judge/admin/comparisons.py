@@ -5,17 +5,28 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from judge.admin.locks import ReadOnlyAdmin, ReadOnlyInline
+from judge.admin.locks import ReadOnlyAdmin, ReadOnlyInline, column
 from judge.models import JudgeAttempt, JudgeComparison, JudgeEvaluation
+
+PAIR = column("pair", _("pair"))
+LEASE = column("lease_expires_at", _("reserved until"))
 
 
 class EvaluationInline(ReadOnlyInline):
     """The verdict."""
 
     model = JudgeEvaluation
-    fields = readonly_fields = ("winner", "confidence", "reasoning", "model_returned", "latency_ms", "created_at")
+    fields = readonly_fields = (
+        "winner",
+        "confidence",
+        "reasoning",
+        "model_returned",
+        "latency_ms",
+        column("created_at", _("created")),
+    )
 
 
 class AttemptInline(ReadOnlyInline):
@@ -29,8 +40,8 @@ class AttemptInline(ReadOnlyInline):
         "http_status",
         "finish_reason",
         "model_returned",
-        "latency_ms",
-        "started_at",
+        column("latency_ms", _("latency in ms")),
+        column("started_at", _("started")),
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[JudgeAttempt]:
@@ -50,7 +61,7 @@ class JudgeComparisonAdmin(ReadOnlyAdmin):
     inlines = (EvaluationInline, AttemptInline)
     fields = (
         "session",
-        "pair",
+        PAIR,
         "judge_name",
         "position_order",
         "queue_position",
@@ -58,18 +69,22 @@ class JudgeComparisonAdmin(ReadOnlyAdmin):
         "worker_id",
         "attempt_count",
         "lost_leases",
-        "lease_expires_at",
+        LEASE,
         "started_at",
         "completed_at",
         "error_code",
         "error_message",
         "flags",
     )
-    readonly_fields = ("judge_name",)
+    readonly_fields = (PAIR, "judge_name", LEASE)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """With the names that are shown."""
         return super().get_queryset(request).select_related("session", "pair", "judge__model__provider")
+
+    def view_on_site(self, comparison: JudgeComparison) -> str:
+        """The page on which both texts and the whole reasoning are read."""
+        return reverse("judge:comparison", args=(comparison.session_id, comparison.pk))
 
     @admin.display(description=_("judge"))
     def judge_name(self, comparison: JudgeComparison) -> str:

@@ -4,11 +4,12 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin
-from django.db.models import QuerySet
+from django.db.models import JSONField, QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from judge.models import JudgeModel, LLMProvider
+from pillars.forms import ObjectField
 
 
 class ProviderForm(forms.ModelForm):
@@ -58,10 +59,21 @@ class ProviderForm(forms.ModelForm):
         return super().save(commit)
 
 
+class JudgeModelForm(forms.ModelForm):
+    """A model. Once a session was judged by it, it stays that model of that provider; the rest can be mended."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if self.instance.pk and self.instance.session_judges.exists():
+            for name in {"provider", "model_name"} & self.fields.keys():
+                self.fields[name].disabled = True
+
+
 class JudgeModelInline(admin.TabularInline):
     """The models a provider serves."""
 
     model = JudgeModel
+    form = JudgeModelForm
     extra = 0
     fields = ("model_name", "structured_output", "context_window", "input_price", "output_price", "is_active")
 
@@ -88,6 +100,8 @@ class LLMProviderAdmin(admin.ModelAdmin):
 class JudgeModelAdmin(admin.ModelAdmin):
     """Models that can be chosen as judges."""
 
+    form = JudgeModelForm
+    formfield_overrides = {JSONField: {"form_class": ObjectField}}
     list_display = ("model_name", "provider", "structured_output", "context_window", "is_active")
     list_filter = ("is_active", "provider")
     list_select_related = ("provider",)

@@ -11,7 +11,7 @@ from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from judge.admin.locks import ReadOnlyInline
+from judge.admin.locks import ReadOnlyInline, column
 from judge.models import JudgeSession, ResultSnapshot, SessionJudge, SessionShare
 from judge.services import control
 from judge.services.errors import ActionRefused
@@ -19,11 +19,14 @@ from judge.services.errors import ActionRefused
 Action = Callable[[int], JudgeSession]
 
 
+FINISHED = column("completed_at", _("finished"))
+
+
 class SessionJudgeInline(ReadOnlyInline):
     """The judges with their frozen parameters."""
 
     model = SessionJudge
-    fields = readonly_fields = ("position", "model", "parameters")
+    fields = readonly_fields = ("position", "model", column("parameters", _("parameters")))
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[SessionJudge]:
         """With the names that are shown."""
@@ -34,7 +37,11 @@ class SnapshotInline(ReadOnlyInline):
     """Which results are stored, without their content."""
 
     model = ResultSnapshot
-    fields = readonly_fields = ("kind", "evaluations_seen", "created_at")
+    fields = readonly_fields = (
+        column("kind", _("kind")),
+        column("evaluations_seen", _("verdicts counted")),
+        column("created_at", _("created")),
+    )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ResultSnapshot]:
         """Without the payload, which may be large."""
@@ -53,7 +60,7 @@ class ShareInline(admin.TabularInline):
 class JudgeSessionAdmin(admin.ModelAdmin):
     """Sessions. Their configuration is frozen; they are created on the pages, by the API or the command line."""
 
-    list_display = ("name", "owner", "status", "comparison_mode", "percent", "failed_comparisons", "created_at")
+    list_display = ("name", "owner", "status", "comparison_mode", "percent_done", "failed_comparisons", "created_at")
     list_filter = ("status", "comparison_mode")
     list_select_related = ("owner",)
     search_fields = ("name", "owner__username")
@@ -61,9 +68,11 @@ class JudgeSessionAdmin(admin.ModelAdmin):
     inlines = (SessionJudgeInline, ShareInline, SnapshotInline)
     actions = ("start", "pause", "resume", "abort")
 
-    def get_readonly_fields(self, request: HttpRequest, obj: JudgeSession | None = None) -> list[str]:
+    def get_readonly_fields(self, request: HttpRequest, obj: JudgeSession | None = None) -> list[Any]:
         """All fields of the model; only the shares below them can be changed."""
-        return [field.name for field in JudgeSession._meta.fields] + ["pillar_list", "comparisons"]
+        # "comparisons" shows their number as a link; "completed" is already the word for their count.
+        shown = {"total_comparisons": "comparisons", "completed_at": FINISHED}
+        return [shown.get(field.name, field.name) for field in JudgeSession._meta.fields] + ["pillar_list"]
 
     def get_fields(self, request: HttpRequest, obj: JudgeSession | None = None) -> list[Any]:
         """The model's fields in their order, then what belongs to it."""
@@ -76,6 +85,15 @@ class JudgeSessionAdmin(admin.ModelAdmin):
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         """Sessions are deleted where running ones are refused: on the pages and in the API."""
         return False
+
+    def view_on_site(self, session: JudgeSession) -> str:
+        """The live page, on which the session is watched and run."""
+        return reverse("judge:session", args=(session.pk,))
+
+    @admin.display(description=_("judged in %"))
+    def percent_done(self, session: JudgeSession) -> int:
+        """How far it is."""
+        return session.percent
 
     @admin.display(description=_("pillars"))
     def pillar_list(self, session: JudgeSession) -> str:

@@ -8,13 +8,14 @@ import logging
 import traceback
 from typing import Any
 
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
 from django.db import InterfaceError, OperationalError
 from django.http import Http404
 from django.utils.encoding import force_str
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from rest_framework import exceptions, status
+from rest_framework.authentication import get_authorization_header
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
@@ -40,19 +41,54 @@ class WrongCredentials(exceptions.APIException):
     default_code = "wrong_credentials"
 
 
+class RequestTooLarge(exceptions.APIException):
+    """The body is larger than any request of this API needs to be."""
+
+    status_code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
+    default_detail = _("The request is not valid.")
+    default_code = "request_too_large"
+
+
 def handle(exc: Exception, context: dict[str, Any]) -> Response:
     """Turn any exception of a view into the one error shape with the status that fits it."""
     set_rollback()
-    # A session that was deleted between loading and locking it is gone like any other.
-    if isinstance(exc, Http404 | JudgeSession.DoesNotExist):
-        exc = exceptions.NotFound()
-    elif isinstance(exc, PermissionDenied):
-        exc = exceptions.PermissionDenied()
+    exc = _in_framework_words(exc, context)
     if isinstance(exc, ServiceError):
         return _refusal(exc)
     if isinstance(exc, exceptions.APIException):
         return _api_error(exc)
     return _unexpected(exc, context)
+
+
+def _in_framework_words(exc: Exception, context: dict[str, Any]) -> Exception:
+    """What Python, Django and knox say of a bad request, as the framework's own exception; others as they are."""
+    match exc:
+        # A session that was deleted between loading and locking it is gone like any other.
+        case Http404() | JudgeSession.DoesNotExist():
+            return exceptions.NotFound()
+        case PermissionDenied():
+            return exceptions.PermissionDenied()
+        case RequestDataTooBig():
+            return RequestTooLarge()
+        case SuspiciousOperation():  # too many fields or files
+            return exceptions.ParseError(_("The request is not valid."))
+        case RecursionError():  # nothing of ours nests; a body can
+            return exceptions.ParseError(_("The values are nested too deeply."))
+        case UnicodeDecodeError() if _is_of_the_token(exc, context):
+            return _token_refused()
+    return exc
+
+
+def _is_of_the_token(exc: UnicodeDecodeError, context: dict[str, Any]) -> bool:
+    """Whether it is the Authorization header that could not be decoded."""
+    request = context.get("request")
+    return request is not None and bytes(exc.object) in get_authorization_header(request).split()
+
+
+def _token_refused() -> exceptions.AuthenticationFailed:
+    refused = exceptions.AuthenticationFailed(_("Invalid token."))
+    refused.auth_header = "Token"  # type: ignore[attr-defined]  # as the framework notes it
+    return refused
 
 
 def _answer(code: int, error: object, error_type: str, details: Any = None) -> Response:

@@ -26,6 +26,7 @@ class ErrorCode(StrEnum):
     INVALID_VERDICT = "invalid_verdict"
     TOO_LARGE = "too_large"
     STREAM_RESET = "stream_reset"
+    NOT_ALLOWED = "not_allowed"  # the provider may not receive the threads
     POISON = "poison"
     CANCELLED = "cancelled"
     STALE_ATTEMPT = "stale_attempt"

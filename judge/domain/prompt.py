@@ -7,6 +7,7 @@ reuse its cached prefix.
 """
 
 import hashlib
+import json
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -26,6 +27,7 @@ __all__ = [
     "PromptError",
     "PromptMessage",
     "RenderedPrompt",
+    "messages_sha256",
     "reask_message",
     "render_prompt",
     "render_thread",
@@ -80,6 +82,12 @@ class RenderedPrompt:
     def messages(self) -> list[dict[str, str]]:
         """The messages of a chat-completions request."""
         return [{"role": "system", "content": self.system}, {"role": "user", "content": self.user}]
+
+
+def messages_sha256(messages: Sequence[Mapping[str, str]]) -> str:
+    """Hex digest of the messages of a request, 64 characters: what was sent, re-asks included."""
+    sent = json.dumps([dict(message) for message in messages], sort_keys=True)
+    return hashlib.sha256(sent.encode()).hexdigest()
 
 
 def render_thread(messages: Sequence[PromptMessage], language: Language) -> str:

@@ -99,8 +99,3 @@ def _sources(action: str) -> frozenset[SessionStatus]:
 ACTION_SOURCES: Final[Mapping[str, frozenset[SessionStatus]]] = MappingProxyType(
     {action: _sources(action) for action in ACTION_TARGETS}
 )
-
-
-def can_move(old: SessionStatus, new: SessionStatus) -> bool:
-    """Whether a session in state `old` may go to `new`."""
-    return new in SESSION_MOVES[old]

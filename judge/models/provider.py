@@ -1,5 +1,7 @@
 """Where models are asked: providers and the models they serve."""
 
+from urllib.parse import urlsplit
+
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import MinValueValidator
@@ -9,6 +11,8 @@ from django.utils.translation import gettext_lazy as _
 
 from judge.llm.addresses import AddressRefused, check_address
 from judge.models.encryption import decrypt, encrypt
+
+THIS_MACHINE = ("127.0.0.1", "::1", "localhost")
 
 
 class LLMProvider(models.Model):
@@ -51,6 +55,11 @@ class LLMProvider(models.Model):
     @api_key.setter
     def api_key(self, plain: str) -> None:
         self.api_key_encrypted = encrypt(plain)
+
+    @property
+    def may_receive_threads(self) -> bool:
+        """Threads stay on this machine unless a provider is explicitly approved for personal data."""
+        return self.may_receive_personal_data or urlsplit(self.base_url).hostname in THIS_MACHINE
 
     def clean(self) -> None:
         """Refuse an address that must not be called, and a new address that would receive the old one's key."""

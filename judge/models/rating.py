@@ -25,6 +25,8 @@ class ThreadEloScore(models.Model):
     bt_score = models.FloatField(null=True, blank=True)
     bt_low = models.FloatField(null=True, blank=True)
     bt_high = models.FloatField(null=True, blank=True)
+    # never_won, never_lost, not_connected: the value is regularised and has no interval; empty for a plain estimate.
+    bt_flag = models.CharField(max_length=20, blank=True)
 
     class Meta:
         ordering = ("session", "-elo_score", "thread")

@@ -99,7 +99,7 @@ class JudgeSession(models.Model):
         PromptVersion, models.PROTECT, related_name="sessions", verbose_name=_("prompt version")
     )
     pillars = models.ManyToManyField(Pillar, related_name="judge_sessions", verbose_name=_("pillars"))
-    # Counted by the same transactions that move comparisons; `recover` checks them against the rows.
+    # Counted by the same transactions that move comparisons; `health` compares them with the rows.
     total_comparisons = models.PositiveIntegerField(_("comparisons"), default=0, editable=False)
     completed_comparisons = models.PositiveIntegerField(_("completed"), default=0, editable=False)
     failed_comparisons = models.PositiveIntegerField(_("failed"), default=0, editable=False)

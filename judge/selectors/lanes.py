@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from django.db.models import Prefetch, QuerySet
 
 from judge import events
-from judge.domain.states import ComparisonStatus
 from judge.models import CriterionScore, JudgeComparison, JudgeSession
 
 
@@ -30,7 +29,7 @@ class Lane:
 
 
 def lanes(session: JudgeSession) -> list[Lane]:
-    """All lanes of a session in order, in a number of queries that does not depend on how many there are."""
+    """All lanes of a session in order: a fixed number of queries, and one short look per lane (5 at most)."""
     running = {c.worker_id: c for c in JudgeComparison.objects.filter(session=session).in_lanes().with_texts()}
     last = _last_finished(session)
     return [_lane(number, running.get(number), last.get(number)) for number in range(session.worker_count)]
@@ -50,7 +49,7 @@ def _lane(worker_id: int, running: JudgeComparison | None, last: JudgeComparison
 def _last_finished(session: JudgeSession, worker_id: int | None = None) -> dict[int, JudgeComparison]:
     finished = JudgeComparison.objects.filter(session=session).finished().order_by("-completed_at", "-pk")
     numbers = range(session.worker_count) if worker_id is None else (worker_id,)
-    # One look into the index per lane (5 at most): a moment read back from SQLite does not equal the stored one.
+    # By id and not by the newest moment of each lane: a moment read back from SQLite does not equal the stored one.
     newest = [finished.filter(worker_id=number).values_list("pk", flat=True).first() for number in numbers]
     rows = (
         JudgeComparison.objects.filter(pk__in=[pk for pk in newest if pk is not None])
@@ -85,8 +84,3 @@ def swap_twin(comparison: JudgeComparison) -> JudgeComparison | None:
         .select_related("evaluation")
         .first()
     )
-
-
-def is_idle(session: JudgeSession) -> bool:
-    """Whether no lane is judging."""
-    return not JudgeComparison.objects.filter(session=session, status=ComparisonStatus.RUNNING).exists()

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
-from django.db.models import Avg, Count, F, Q
+from django.db.models import Count
 from django.utils import timezone
 
 from judge.domain.states import ComparisonStatus
@@ -65,12 +65,3 @@ def status_counts(session: JudgeSession) -> dict[str, int]:
     rows = JudgeComparison.objects.filter(session=session).values("status").annotate(n=Count("pk")).order_by()
     counts = {status.value: 0 for status in ComparisonStatus}
     return counts | {row["status"]: row["n"] for row in rows}
-
-
-def average_latency_ms(session: JudgeSession) -> float | None:
-    """Mean latency of the accepted answers of a session in milliseconds; None without any."""
-    row = JudgeComparison.objects.filter(session=session, evaluation__isnull=False).aggregate(
-        value=Avg(F("evaluation__latency_ms"), filter=Q(evaluation__latency_ms__gt=0))
-    )
-    value: float | None = row["value"]
-    return value

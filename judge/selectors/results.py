@@ -16,11 +16,11 @@ class SessionResults:
     score_rate, low, high, avg_elo, thread_count}.
     ``matrix``: one cell per pillar pair: {pillar_a, pillar_b, wins_a, wins_b, ties, conflicts, n,
     win_rate_a, score_rate_a, low, high, clear}; rates and interval are of pillar_a against pillar_b, None where n is 0.
-    ``leaderboard``: {rank, thread_id, pillar, elo_score, elo_low, elo_high, bt_score, bt_low, bt_high,
+    ``leaderboard``: {rank, thread_id, pillar, elo_score, elo_low, elo_high, bt_score, bt_low, bt_high, bt_flag,
     matches_played, wins, losses, ties, win_rate,
     low, high, avg_confidence, avg_likert_scores}.
     ``position_swap``: None without swap, else {pairs, consistent_wins, consistent_ties, primacy, recency, mixed,
-    consistency_rate, label, dominant_bias, p_value}.
+    consistency_rate, label, first_slot_share, dominant_bias, p_value, kappa}.
     """
 
     evaluations_seen: int
@@ -35,7 +35,7 @@ class SessionResults:
 
     @property
     def is_partial(self) -> bool:
-        """Whether pairs are still open, so that the numbers may change."""
+        """Whether pairs are missing: not judged yet, or not to the end because a comparison failed."""
         return self.pairs_complete < self.pairs_total
 
 

@@ -40,7 +40,10 @@ _kept: dict[int, tuple[float, Brief]] = {}
 
 
 def brief_for(session_judge_id: int) -> Brief:
-    """The brief of a session's judge, at most ten seconds old (three queries when it is read)."""
+    """The brief of a session's judge, at most ten seconds old (three queries when it is read).
+
+    Raises ProviderNotAllowed: the threads must not be sent to this judge's provider.
+    """
     now = time.monotonic()
     with _lock:
         until, brief = _kept.get(session_judge_id, (0.0, None))
@@ -60,11 +63,17 @@ def forget_briefs() -> None:
         _kept.clear()
 
 
+class ProviderNotAllowed(Exception):
+    """The approval for personal data was withdrawn, or the address moved off this machine."""
+
+
 def _read(session_judge_id: int) -> Brief:
     judge = SessionJudge.objects.select_related("session__prompt_version", "session__rubric", "model__provider").get(
         pk=session_judge_id
     )
     session, model = judge.session, judge.model
+    if not model.provider.may_receive_threads:
+        raise ProviderNotAllowed
     language = cast(Language, session.language)
     criteria = list(session.rubric.criteria.all())
     rubric = Rubric(name=session.rubric.name, criteria=tuple(c.as_domain(language) for c in criteria))

@@ -134,6 +134,9 @@ def _models(user: User, config: SessionConfig, errors: dict[str, list[Text]]) ->
     found = {model.pk: model for model in offered_models(user).filter(pk__in=config.judge_model_ids)}
     if set(config.judge_model_ids) - found.keys():
         errors.setdefault("judge_model_ids", []).append(_("This judge is not available."))
+    if not all(model.provider.may_receive_threads for model in found.values()):
+        message = _("This judge's provider is not approved for personal data. Staff can approve it.")
+        errors.setdefault("judge_model_ids", []).append(message)
     return [found[pk] for pk in config.judge_model_ids if pk in found]
 
 

@@ -1,7 +1,5 @@
 """What a service may refuse."""
 
-from typing import Any
-
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
@@ -27,9 +25,3 @@ class ConfigRefused(ServiceError):
     def __init__(self, errors: dict[str, list[Text]]) -> None:
         super().__init__("config_refused", _("The configuration is not usable."))
         self.errors = errors
-
-
-def first_error(field: str, message: Text) -> ConfigRefused:
-    """A refusal with a single message at one field."""
-    errors: dict[str, list[Any]] = {field: [message]}
-    return ConfigRefused(errors)

@@ -30,7 +30,7 @@ def estimate(user: User, config: SessionConfig) -> Estimate:
     """Estimate a configuration. Raises ConfigRefused as create_session would."""
     checked = check_config(user, config)
     seconds = checked.counts.comparisons * _mean_latency(checked)
-    minutes = {str(workers): math.ceil(seconds / workers / 60) for workers in range(1, MAX_WORKERS + 1)}
+    minutes = minutes_with_workers(seconds)
     return Estimate(
         comparison_mode=config.comparison_mode,
         total_threads=len({thread for threads in checked.threads.values() for thread in threads}),
@@ -39,6 +39,11 @@ def estimate(user: User, config: SessionConfig) -> Estimate:
         estimated_duration_minutes=minutes[str(config.worker_count)],
         with_workers=minutes,
     )
+
+
+def minutes_with_workers(seconds: float) -> dict[str, int]:
+    """Whole minutes, rounded up, that so many seconds of judging take with 1 to 5 workers."""
+    return {str(workers): math.ceil(seconds / workers / 60) for workers in range(1, MAX_WORKERS + 1)}
 
 
 def _mean_latency(checked: CheckedConfig) -> float:

@@ -3,11 +3,12 @@
 The lanes are the same as the workers': they claim from the database, so workers may help at the same time.
 """
 
+import logging
 import threading
 import time
 from collections.abc import Iterator
 
-from django.db import connections
+from django.db import DatabaseError, connections
 
 from judge.models import JudgeSession
 from judge.models.session import LIVE_STATUSES
@@ -15,6 +16,8 @@ from judge.selectors.progress import Progress, progress
 from judge.services import recovery
 from judge.services.lanes import run_lane
 from judge.services.results import refresh_results
+
+logger = logging.getLogger(__name__)
 
 RECOVER_EVERY = 10.0
 IDLE_PAUSE = 0.2
@@ -55,8 +58,13 @@ def _lane(session_id: int, worker_id: int, stop: threading.Event) -> None:
     """One lane: judge on; when there is nothing to claim, look again while the session lives."""
     try:
         while not stop.is_set():
-            if run_lane(session_id, worker_id):
-                continue
+            try:
+                if run_lane(session_id, worker_id):
+                    continue
+            except DatabaseError as error:
+                # The lease runs out and the comparison comes back; a lane that ended here would be missed for good.
+                logger.warning("lane_interrupted worker=%s error=%s", worker_id, type(error).__name__)
+                connections.close_all()
             if not JudgeSession.objects.filter(pk=session_id, status__in=LIVE_STATUSES).exists():
                 return
             stop.wait(IDLE_PAUSE)

@@ -11,14 +11,14 @@ from django.db import DatabaseError
 from judge import events
 from judge.domain.answer_text import InvalidAnswer
 from judge.domain.errors import ErrorCode
-from judge.domain.prompt import reask_message
+from judge.domain.prompt import messages_sha256, reask_message
 from judge.domain.retry import GiveUp, PauseSession, Reask, RetryAfter, RetryPolicy, decide
 from judge.domain.verdict import Verdict, parse_verdict
 from judge.events.publisher import forget_partial_answer
 from judge.llm.client import Answer, CallFailed, Limits, stream_chat
 from judge.models import JudgeAttempt
 from judge.services import attempts, queue
-from judge.services.briefs import forget_briefs
+from judge.services.briefs import ProviderNotAllowed, forget_briefs
 from judge.services.cases import Case, load_case
 from judge.services.claiming import Claim, TakenClaim
 from judge.services.leases import STOPPING, Lease, keeper
@@ -49,6 +49,8 @@ def run_lane(session_id: int, worker_id: int) -> bool:
     with keeper.keep(claimed) as lease:
         try:
             Deliberation(claimed, load_case(claimed), lease).run()
+        except ProviderNotAllowed:
+            queue.release(claimed, pause_reason=ErrorCode.NOT_ALLOWED)
         except DatabaseError:
             raise  # the lease runs out and recovery gives the comparison back
         except Exception as error:
@@ -151,7 +153,7 @@ class Deliberation:
     def _call_once(self) -> bool:
         """Make one call; returns whether another one is to follow."""
         self._calls += 1
-        attempt = attempts.open_attempt(self._claimed, self._calls, self._case.prompt.sha256)
+        attempt = attempts.open_attempt(self._claimed, self._calls, messages_sha256(self._messages))
         try:
             answer = self._ask()
         except CallFailed as failure:

@@ -90,6 +90,7 @@ def _leaderboard(
             "bt_score": score.bt_score,
             "bt_low": score.bt_low,
             "bt_high": score.bt_high,
+            "bt_flag": score.bt_flag or None,
             "matches_played": score.matches_played,
             "wins": score.wins,
             "losses": score.losses,

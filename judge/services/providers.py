@@ -1,7 +1,5 @@
 """Providers that are set up by the program itself: the one named in the environment, and the simulated judge."""
 
-from urllib.parse import urlsplit
-
 import httpx2
 
 from judge.models import JudgeModel, LLMProvider
@@ -15,6 +13,7 @@ SIMULATED_MODEL = "simulated-judge"
 def environment_model(base_url: str, api_key: str, model_name: str) -> JudgeModel:
     """The judge model of LLARS_LLM_BASE_URL, LLARS_LLM_API_KEY and LLARS_LLM_MODEL; created or brought up to date.
 
+    Naming it in the environment does not approve it for personal data: that is the mark in the administration.
     Raises ValidationError for an address that must not be called.
     """
     return _model(ENVIRONMENT_NAME, base_url, api_key, model_name, is_simulated=False)
@@ -37,8 +36,6 @@ def _model(name: str, base_url: str, api_key: str, model_name: str, is_simulated
     provider = LLMProvider.objects.filter(name=name).first() or LLMProvider(name=name)
     provider.base_url = base_url.rstrip("/")
     provider.is_simulated = is_simulated
-    # Nothing leaves the machine where the host is this machine itself.
-    provider.may_receive_personal_data = urlsplit(base_url).hostname in ("127.0.0.1", "::1", "localhost")
     provider.api_key = api_key
     provider.clean()
     provider.save()

@@ -96,6 +96,7 @@ def _elo_rows(material: Material) -> list[ThreadEloScore]:
             bt_score=strengths[thread].rating,
             bt_low=strengths[thread].low,
             bt_high=strengths[thread].high,
+            bt_flag=strengths[thread].flag or "",
         )
         for thread, rating in ratings.items()
     ]

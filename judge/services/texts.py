@@ -34,6 +34,8 @@ def rendered_threads(thread_ids: tuple[int, int], language: Language) -> tuple[R
         fresh = _read(missing, language)
         found |= fresh
         with _lock:
+            for key in [key for key, kept in _kept.items() if kept[0] <= now]:
+                del _kept[key]
             _kept.update({(pk, language): (now + KEPT_SECONDS, thread) for pk, thread in fresh.items()})
             while len(_kept) > MOST_KEPT:
                 _kept.popitem(last=False)

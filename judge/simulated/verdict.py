@@ -144,15 +144,16 @@ def _document(
         say(f"weakness_{grades['B']}", x="B"),
         outcome("comparison", difference),
     )
-    entries = {}
-    for scale in scales:
+
+    def entry(scale: Scale) -> dict[str, Any]:
         score_a, score_b = (_score(scale, level + rng.gauss(0, _SCORE_NOISE)) for level in (level_a, level_b))
         label = LABELS[language].get(scale.key, scale.key.replace("_", " "))
         reasoning = outcome("criterion", score_a - score_b, label=label)
-        entries[scale.key] = {"reasoning": reasoning, "score_a": score_a, "score_b": score_b}
+        return {"reasoning": reasoning, "score_a": score_a, "score_b": score_b}
+
     return {
         "chain_of_thought": dict(zip(STEPS, thoughts, strict=True)),
-        "criteria_scores": entries,
+        "criteria_scores": {scale.key: entry(scale) for scale in scales},
         "winner": "TIE" if difference == 0 else "A" if difference > 0 else "B",
         "confidence": round(0.5 + 0.45 * math.tanh(abs(logit) / 3) + rng.uniform(-0.03, 0.03), 2),
         "final_justification": outcome("final", difference),

@@ -1,5 +1,8 @@
 """Planning a session: the form, its live estimate, and what it creates."""
 
+from collections.abc import Iterable, Mapping
+from typing import Any
+
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -36,6 +39,15 @@ def config_page(request: HttpRequest) -> HttpResponse:
     return render(request, "judge/config.html", context, status=422 if form.errors else 200)
 
 
+def _named(form: SessionForm, errors: Mapping[str, Iterable[Any]]) -> list[Text]:
+    """The errors, each behind the label of the field it belongs to."""
+    return [
+        f"{form.fields[field].label}: {text}" if field in form.fields else text
+        for field, texts in errors.items()
+        for text in texts
+    ]
+
+
 @require_POST
 def estimate_part(request: HttpRequest) -> HttpResponse:
     """What the plan would take, counted by the planner; or what is still missing for it."""
@@ -48,8 +60,8 @@ def estimate_part(request: HttpRequest) -> HttpResponse:
         try:
             counted = estimate(person(request), form.config(default_name="–"))
         except ConfigRefused as refused:
-            missing = [message for texts in refused.errors.values() for message in texts]
+            missing = _named(form, refused.errors)
     else:
-        missing = [str(text) for field, texts in form.errors.items() if field != "session_name" for text in texts]
+        missing = _named(form, {field: texts for field, texts in form.errors.items() if field != "session_name"})
     context = {"estimate": counted, "missing": missing}
     return render(request, "judge/partials/estimate.html", context)

@@ -11,8 +11,8 @@ from judge.wording import CONSISTENCY_WORDS, words
 from pillars.models import Pillar
 
 
-def sentences(results: SessionResults, pillars: dict[int, Pillar]) -> list[str]:
-    """What can be said of a session's results, sentence by sentence."""
+def sentences(results: SessionResults, pillars: dict[int, Pillar], is_over: bool) -> list[str]:
+    """What can be said of a session's results, sentence by sentence; ``is_over``: no more verdicts are to come."""
     judged = [row for row in results.pillars if row["n"] and row["number"] in pillars]
     if not judged:
         return [_("No pair is complete yet, so nothing can be said about the pillars.")]
@@ -20,7 +20,7 @@ def sentences(results: SessionResults, pillars: dict[int, Pillar]) -> list[str]:
     said = [_leader(leader, pillars[leader["number"]]), _difference(results, leader["number"], pillars)]
     if results.position_swap and results.position_swap["pairs"]:
         said += _orders(results.position_swap)
-    if results.is_partial:
+    if results.is_partial and not is_over:
         said.append(
             _("%(complete)s of %(total)s pairs are complete; these numbers may still change.")
             % {"complete": results.pairs_complete, "total": results.pairs_total}

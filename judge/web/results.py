@@ -6,6 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from judge.domain.states import SessionStatus
 from judge.models.session import LIVE_STATUSES
 from judge.partials import is_simulated
 from judge.selectors.access import visible_session
@@ -15,6 +16,8 @@ from judge.web.requests import is_swap
 from judge.web.tables import leaderboard, matrix_rows, ranking
 
 THREADS_SHOWN = 50
+# Nothing more is judged in these unless somebody asks for it.
+OVER = (SessionStatus.COMPLETED, SessionStatus.ABORTED)
 
 
 @require_safe
@@ -33,7 +36,8 @@ def results_page(request: HttpRequest, pk: int) -> HttpResponse:
     if results is not None:
         threads = leaderboard(results, pillars)
         context |= {
-            "sentences": sentences(results, pillars),
+            "sentences": sentences(results, pillars, is_over=session.status in OVER),
+            "is_over": session.status in OVER,
             "ranking": ranking(results, pillars),
             "matrix": matrix_rows(results, pillars),
             "threads": threads if "all" in request.GET else threads[:THREADS_SHOWN],

@@ -13,7 +13,7 @@ from rest_framework.test import APIClient
 
 from judge.api.errors import handle
 from judge.models import JudgeSession
-from judge.services.errors import ActionRefused, first_error
+from judge.services.errors import ActionRefused, ConfigRefused
 
 CASES: list[tuple[Exception, int, str]] = [
     (Http404(), 404, "not_found"),
@@ -24,7 +24,7 @@ CASES: list[tuple[Exception, int, str]] = [
     (exceptions.ParseError(), 400, "parse_error"),
     (exceptions.ValidationError({"seed": ["no"]}), 400, "validation_error"),
     (exceptions.Throttled(wait=3), 429, "throttled"),
-    (first_error("seed", "no"), 400, "config_refused"),
+    (ConfigRefused({"seed": ["no"]}), 400, "config_refused"),
     (ActionRefused("not_allowed_in_status", "no"), 409, "not_allowed_in_status"),
     (OperationalError("secret"), 503, "database_unavailable"),
     (RuntimeError("secret"), 500, "internal_error"),
@@ -42,7 +42,7 @@ def test_each_error_has_its_status_and_the_one_shape(error: Exception, status: i
 
 
 def test_field_errors_stand_at_their_fields() -> None:
-    assert handle(first_error("seed", "no"), {}).data["details"] == {"seed": ["no"]}
+    assert handle(ConfigRefused({"seed": ["no"]}), {}).data["details"] == {"seed": ["no"]}
     assert handle(exceptions.ValidationError(["no"]), {}).data["details"] == {"non_field_errors": ["no"]}
 
 

@@ -6,11 +6,21 @@ from typing import Any
 import pytest
 
 from judge.domain.errors import ErrorCode
+from judge.domain.prompt import messages_sha256, split_threads
 from judge.domain.states import SessionStatus
-from judge.models import JudgeAttempt, JudgeComparison, JudgeEvaluation, JudgeModel, JudgeSession, ThreadEloScore
+from judge.models import (
+    JudgeAttempt,
+    JudgeComparison,
+    JudgeEvaluation,
+    JudgeModel,
+    JudgeSession,
+    LLMProvider,
+    ThreadEloScore,
+)
 from judge.selectors.progress import status_counts
 from judge.selectors.results import session_results
 from judge.services import control, leases, queue
+from judge.services.errors import ConfigRefused
 from judge.services.foreground import judge_in_foreground
 from judge.services.lanes import run_lane
 from judge.services.results import rebuild_results, refresh_results
@@ -119,8 +129,6 @@ def test_the_judge_sees_roles_and_no_pillar_id_or_source(make_session: MakeSessi
 def test_the_swap_twin_shows_the_same_threads_in_the_other_order(
     make_session: MakeSession, server: SimulatedServer
 ) -> None:
-    from judge.domain.prompt import split_threads
-
     judge_all(make_session(worker_count=1))
     shown = [split_threads(request["messages"][-1]["content"]) for request in server.requests]
     assert None not in shown
@@ -258,3 +266,45 @@ def test_half_a_surrogate_pair_in_an_answer_is_no_internal_error(
     run_lane(session.pk, 0)
     outcomes = [attempt.outcome for attempt in JudgeAttempt.objects.order_by("number")]
     assert outcomes == ["invalid_json", "accepted"]
+
+
+def test_a_reask_is_recorded_by_the_hash_of_what_was_really_sent(
+    make_session: MakeSession, server: SimulatedServer
+) -> None:
+    server.script({"kind": "bad_winner"})
+    judge_all(make_session(threads=1, position_swap=False))
+    hashes = list(JudgeAttempt.objects.order_by("number").values_list("prompt_hash", flat=True))
+    assert hashes == [messages_sha256(request["messages"]) for request in server.requests]
+    assert len(set(hashes)) == 2
+
+
+def test_no_thread_leaves_the_machine_once_the_approval_is_withdrawn(
+    make_session: MakeSession, server: SimulatedServer, model: JudgeModel
+) -> None:
+    session = make_session()
+    LLMProvider.objects.filter(pk=model.provider_id).update(base_url="https://models.example.org/v1")
+    assert run_lane(session.pk, 0) is True
+    session.refresh_from_db()
+    assert (session.status, session.status_reason) == (SessionStatus.PAUSED, ErrorCode.NOT_ALLOWED)
+    assert JudgeAttempt.objects.count() == 0
+    assert status_counts(session)["pending"] == session.total_comparisons
+
+
+def test_a_session_cannot_be_planned_for_a_provider_without_approval(
+    make_session: MakeSession, model: JudgeModel
+) -> None:
+    LLMProvider.objects.filter(pk=model.provider_id).update(base_url="https://models.example.org/v1")
+    with pytest.raises(ConfigRefused) as refused:
+        make_session()
+    assert set(refused.value.errors) == {"judge_model_ids"}
+    LLMProvider.objects.filter(pk=model.provider_id).update(may_receive_personal_data=True)
+    assert make_session(is_started=False).total_comparisons == 8
+
+
+def test_a_thread_that_never_lost_is_marked_in_the_table(make_session: MakeSession) -> None:
+    session = judge_all(make_session())
+    marked = {row.thread_id: row.bt_flag for row in ThreadEloScore.objects.filter(session=session)}
+    assert any(marked.values())  # each thread met one other here
+    results = session_results(session)
+    assert results is not None
+    assert {row["thread_id"]: row["bt_flag"] or "" for row in results.leaderboard} == marked

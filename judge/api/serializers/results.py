@@ -60,6 +60,9 @@ class LeaderboardRowSerializer(RateSerializer):
     elo_low = FiniteFloat(allow_null=True)
     elo_high = FiniteFloat(allow_null=True)
     bt_score = FiniteFloat(allow_null=True)
+    bt_flag = serializers.CharField(
+        allow_null=True, help_text="never_won, never_lost or not_connected: bt_score is regularised; null otherwise"
+    )
     bt_low = FiniteFloat(allow_null=True)
     bt_high = FiniteFloat(allow_null=True)
     matches_played = serializers.IntegerField()

@@ -12,16 +12,22 @@ from judge.services.configuration import SessionConfig
 from pillars.models import Language
 
 MAX_COUNT = 100_000
+# Far more than can be chosen; how many may be is the services' question, this only keeps queries small.
+MAX_CHOICES = 1_000
+MAX_ID = 2**63 - 1
 
 
 class PlanInputSerializer(serializers.Serializer[Any]):
     """What decides a plan. Defaults are those of the pages."""
 
     pillar_ids = serializers.ListField(
-        child=serializers.IntegerField(min_value=1, max_value=32_767), help_text="Numbers of the pillars, at least two."
+        child=serializers.IntegerField(min_value=1, max_value=32_767),
+        max_length=MAX_CHOICES,
+        help_text="Numbers of the pillars, at least two.",
     )
     judge_model_ids = serializers.ListField(
-        child=serializers.IntegerField(min_value=1),
+        child=serializers.IntegerField(min_value=1, max_value=MAX_ID),
+        max_length=MAX_CHOICES,
         required=False,
         help_text="1-3 judge models; may be left out where only one is offered.",
     )
@@ -39,7 +45,9 @@ class PlanInputSerializer(serializers.Serializer[Any]):
         min_value=0, max_value=MAX_SEED, allow_null=True, default=None, help_text="null: drawn."
     )
     language = serializers.ChoiceField(Language.choices, default=Language.GERMAN.value)
-    rubric_id = serializers.IntegerField(min_value=1, allow_null=True, default=None, help_text="null: the default one.")
+    rubric_id = serializers.IntegerField(
+        min_value=1, max_value=MAX_ID, allow_null=True, default=None, help_text="null: the default one."
+    )
 
 
 class SessionInputSerializer(PlanInputSerializer):
