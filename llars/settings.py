@@ -150,7 +150,7 @@ CELERY_BROKER_URL = ENV.redis_url.replace("unix://", "redis+socket://", 1)
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_TRANSPORT_OPTIONS = {
     "socket_connect_timeout": 1,
-    "socket_timeout": 10,
+    "socket_timeout": 1,
     "socket_keepalive": True,
     # Of the sender: without these, each message to a dead Redis would hold its request for six seconds.
     "connect_retries_timeout": 0.5,
@@ -194,7 +194,7 @@ REST_KNOX = {"TOKEN_TTL": None, "TOKEN_LIMIT_PER_USER": 20}
 SPECTACULAR_SETTINGS = {
     "TITLE": "LLARS Judge",
     "DESCRIPTION": "Pairwise judging of counselling e-mail threads by language models.",
-    "VERSION": "1.0.0",
+    "VERSION": "0.1.0",
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAuthenticated"],
 }

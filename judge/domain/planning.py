@@ -5,7 +5,7 @@ Same seed and configuration give the same plan, whatever order the input came in
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, islice
 from typing import Any, Final, Literal
 
 from judge.domain.errors import DomainError
@@ -137,9 +137,13 @@ def plan_comparisons(config: PlanConfig, pair_count: int) -> Iterator[PlannedCom
     )
 
 
-def count(config: PlanConfig, pillars: Mapping[int, Sequence[int]]) -> PlanCounts:
-    """How large the plan is, by planning it. Raises PlanError as plan_pairs."""
-    pairs = sum(1 for _ in plan_pairs(config, pillars))
+def count(config: PlanConfig, pillars: Mapping[int, Sequence[int]], most_pairs: int | None = None) -> PlanCounts:
+    """How large the plan is, by planning it. Raises PlanError as plan_pairs.
+
+    With `most_pairs` counting ends one pair above it: the plan is too large, and how much so would take too long.
+    """
+    stop = None if most_pairs is None else most_pairs + 1
+    pairs = sum(1 for _ in islice(plan_pairs(config, pillars), stop))
     return PlanCounts(
         pairs=pairs, base_comparisons=pairs * config.judge_count, comparisons=pairs * config.comparisons_per_pair
     )

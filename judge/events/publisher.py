@@ -40,7 +40,7 @@ return seq
 def _client() -> redis.Redis:
     """One pool per process. Short time-outs: a dead Redis must not hold up a verdict."""
     return redis.Redis.from_url(
-        settings.REDIS_URL, socket_connect_timeout=1, socket_timeout=2, max_connections=64, retry=None
+        settings.REDIS_URL, socket_connect_timeout=1, socket_timeout=1, max_connections=64, retry=None
     )
 
 
@@ -82,15 +82,20 @@ def _command(event: Event) -> tuple[list[str], list[str | int]]:
 
 def partial_answer(comparison_id: int, claim_token: str) -> str:
     """The answer of a running comparison as far as it was published; empty when unknown or when Redis is away."""
+    if time.monotonic() < _Silence.until:
+        return ""
     try:
         value = _client().get(PARTIAL_KEY.format(comparison_id, claim_token))
     except redis.RedisError:
+        _Silence.until = time.monotonic() + PAUSE_AFTER_ERROR
         return ""
     return cast(bytes, value).decode(errors="replace") if value else ""
 
 
 def forget_partial_answer(comparison_id: int, claim_token: str) -> None:
     """Remove the text of an answer that is finished; it lives in the database now, or was refused."""
+    if time.monotonic() < _Silence.until:
+        return
     try:
         _client().delete(PARTIAL_KEY.format(comparison_id, claim_token))
     except redis.RedisError:

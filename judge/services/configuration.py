@@ -163,11 +163,11 @@ def _plan(config: SessionConfig, judge_count: int) -> PlanConfig:
 
 def _count(plan: PlanConfig, threads: dict[int, list[int]]) -> PlanCounts:
     try:
-        counts = count(plan, threads)
+        counts = count(plan, threads, most_pairs=MAX_COMPARISONS // plan.comparisons_per_pair)
     except PlanError as error:
         field = PLAN_FIELDS.get(error.field, error.field)
         raise ConfigRefused({field: [PLAN_MESSAGES.get(error.code, PLAN_MESSAGES["invalid"])]}) from None
     if counts.comparisons > MAX_COMPARISONS:
-        message = _("%(count)s comparisons are more than one session can hold (%(limit)s).")
-        raise ConfigRefused({"samples_per_pillar": [message % {"count": counts.comparisons, "limit": MAX_COMPARISONS}]})
+        message = _("This plan has more comparisons than one session can hold (%(limit)s).")
+        raise ConfigRefused({"samples_per_pillar": [message % {"limit": MAX_COMPARISONS}]})
     return counts
