@@ -15,6 +15,7 @@ _E = ErrorCode
 
 ERROR_WORDS: dict[str, Text] = {
     _E.CONNECTION_FAILED: _("The model's server could not be reached."),
+    _E.ADDRESS_REFUSED: _("The provider's address must not be called. The operator can allow local model servers."),
     _E.TIMEOUT_FIRST_TOKEN: _("The model did not begin to answer in time."),
     _E.TIMEOUT_SILENCE: _("The model stopped answering in the middle."),
     _E.TIMEOUT_TOTAL: _("The answer took too long."),

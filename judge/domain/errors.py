@@ -7,6 +7,7 @@ class ErrorCode(StrEnum):
     """Why an LLM call, or the whole comparison, failed. Stored on attempts and comparisons."""
 
     CONNECTION_FAILED = "connection_failed"
+    ADDRESS_REFUSED = "address_refused"  # by our own rules, not by the server
     TIMEOUT_FIRST_TOKEN = "timeout_first_token"  # noqa: S105 (no password)
     TIMEOUT_SILENCE = "timeout_silence"
     TIMEOUT_TOTAL = "timeout_total"

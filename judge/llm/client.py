@@ -18,7 +18,7 @@ from judge.llm.budget import CallBudget, Limits, running
 from judge.llm.endpoint import Endpoint
 from judge.llm.failures import CallFailed, failure_of_status
 from judge.llm.sse import EventParser, EventTooLarge
-from judge.llm.transport import ProviderTransport
+from judge.llm.transport import REFUSED_ADDRESS, ProviderTransport
 
 __all__ = ["Answer", "CallFailed", "Limits", "client_for", "stream_chat"]
 
@@ -151,7 +151,7 @@ def _open(endpoint: Endpoint, request: dict[str, Any], budget: CallBudget, stack
     except openai.APIConnectionError as error:
         raise _failure_before_answer(error.__cause__, budget) from None
     except AddressRefused as refused:
-        raise CallFailed(_E.CONNECTION_FAILED, f"address refused: {refused.code}") from None
+        raise CallFailed(_E.ADDRESS_REFUSED, f"address refused: {refused.code}") from None
     except (UnicodeEncodeError, openai.OpenAIError, httpx2.InvalidURL) as error:
         raise CallFailed(_E.BAD_REQUEST, f"the request cannot be sent: {type(error).__name__}") from None
 
@@ -207,7 +207,7 @@ def _failure_before_answer(cause: BaseException | None, budget: CallBudget) -> C
     if isinstance(known, httpx2.RemoteProtocolError) and not str(known).startswith("Server disconnected"):
         return CallFailed(_E.PROTOCOL_ERROR, "the server does not speak HTTP as expected")
     reason = str(known) if isinstance(known, httpx2.ConnectError | httpx2.ConnectTimeout) else type(cause).__name__
-    return CallFailed(_E.CONNECTION_FAILED, reason)
+    return CallFailed(_E.ADDRESS_REFUSED if reason == REFUSED_ADDRESS else _E.CONNECTION_FAILED, reason)
 
 
 def _completed(failure: CallFailed, budget: CallBudget, collector: AnswerCollector) -> CallFailed:

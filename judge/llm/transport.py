@@ -21,6 +21,9 @@ _SENT_HEADERS: Final = frozenset(
 )
 _OWN_HEADERS: Final = [(b"User-Agent", b"llars-judge"), (b"Accept-Encoding", b"identity")]
 
+# All that httpx2 passes on of an error within the transport is its text.
+REFUSED_ADDRESS: Final = "address refused"
+
 
 class ProviderTransport(httpx2.HTTPTransport):
     """A connection pool for one provider. Redirects and proxies are the client's matter, and off there."""
@@ -77,7 +80,7 @@ class PinnedBackend(httpcore2.NetworkBackend):
         except OSError:
             raise httpcore2.ConnectError("name cannot be resolved") from None
         if not is_local_host(host, port, self._local_hosts) and any(is_refused(address) for address in addresses):
-            raise httpcore2.ConnectError("address refused")
+            raise httpcore2.ConnectError(REFUSED_ADDRESS)
         for address in addresses:
             left = deadline - time.monotonic()
             if left <= 0:

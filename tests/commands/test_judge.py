@@ -6,7 +6,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
-from judge.models import JudgeComparison, JudgeSession, ThreadEloScore
+from judge.models import JudgeComparison, JudgeSession, LLMProvider, ThreadEloScore
+from judge.services.providers import simulated_model
 from judge.simulated.server import SimulatedServer
 from llars import env
 from pillars.demo.library import demo_files
@@ -98,3 +99,14 @@ def test_rebuilding_gives_the_same_table(demo_threads: None) -> None:
     call_command("rebuild_results")
     assert list(ThreadEloScore.objects.order_by("thread").values_list(*columns)) == before
     assert before
+
+
+def test_a_simulated_judge_that_runs_already_is_asked(
+    demo_threads: None, server: SimulatedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("django.conf.settings.JUDGE_LOCAL_LLM_HOSTS", (f"{server.host}:{server.port}",))
+    simulated_model(server.base_url)
+    monkeypatch.setattr("django.conf.settings.JUDGE_LOCAL_LLM_HOSTS", ())
+    call_command("judge", "--pillars", "1", "3", "--samples", "2", "--wait")
+    assert server.calls == 2
+    assert LLMProvider.objects.filter(is_simulated=True).count() == 1

@@ -39,7 +39,7 @@ class TestConnection:
 
     def test_an_address_that_is_not_allowed_is_never_reached(self, endpoint: Endpoint, server: SimulatedServer) -> None:
         caught = failure(replace(endpoint, local_hosts=()))
-        assert (caught.code, caught.message) == (E.CONNECTION_FAILED, "address refused: local")
+        assert (caught.code, caught.message) == (E.ADDRESS_REFUSED, "address refused: local")
         assert server.calls == 0
 
     def test_a_name_that_turns_local_after_saving_is_refused_when_connecting(
@@ -50,7 +50,7 @@ class TestConnection:
 
         monkeypatch.setattr(socket, "getaddrinfo", rebound)
         caught = failure(replace(endpoint, base_url="https://llm.example.org/v1", local_hosts=()))
-        assert (caught.code, caught.message) == (E.CONNECTION_FAILED, "address refused")
+        assert (caught.code, caught.message) == (E.ADDRESS_REFUSED, "address refused")
         assert server.calls == 0
 
 

@@ -5,6 +5,7 @@ from argparse import ArgumentParser
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
@@ -15,6 +16,7 @@ from tqdm import tqdm
 from judge.domain.states import SessionStatus
 from judge.management.leaderboard import leaderboard_lines
 from judge.models import JudgeModel, JudgeSession
+from judge.models.provider import THIS_MACHINE
 from judge.services import control
 from judge.services.configuration import SessionConfig
 from judge.services.errors import ConfigRefused
@@ -68,14 +70,20 @@ class Command(BaseCommand):
         self.stdout.write("Simulated judge, no LLM: set LLARS_LLM_BASE_URL and LLARS_LLM_MODEL to ask a real model.")
         running = JudgeModel.objects.filter(provider__is_simulated=True).exclude(provider__name=COMMAND_LINE_NAME)
         if (model := running.first()) is not None and is_reachable(model.provider.base_url):
+            self._allow(model.provider.base_url)
             yield model
             return
         if not waits:
             raise CommandError("No simulated judge is running. Add --wait, and this command brings its own.")
         with SimulatedServer(SimulatedSettings()) as server:
-            # Known to this process alone: nobody else may call that port.
-            settings.JUDGE_LOCAL_LLM_HOSTS = (*settings.JUDGE_LOCAL_LLM_HOSTS, f"{server.host}:{server.port}")
+            self._allow(server.base_url)
             yield simulated_model(server.base_url, COMMAND_LINE_NAME)
+
+    def _allow(self, base_url: str) -> None:
+        """Let this process, and no other, call a simulated judge on this machine."""
+        address = urlsplit(base_url)
+        if address.hostname in THIS_MACHINE:
+            settings.JUDGE_LOCAL_LLM_HOSTS = (*settings.JUDGE_LOCAL_LLM_HOSTS, address.netloc)
 
     def _create(self, model: JudgeModel, options: dict[str, Any]) -> JudgeSession:
         owner = get_user_model().objects.filter(username=options["owner"]).first()
