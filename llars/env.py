@@ -7,11 +7,11 @@ Values come from the environment and, where it exists, from ``<data dir>/setting
 import os
 from functools import cache
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
-from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -53,12 +53,36 @@ class Environment(BaseSettings):
     )
     heartbeat_seconds: float = Field(default=10, gt=0, le=600, description="How often a worker extends its leases.")
     recovery_seconds: float = Field(default=10, gt=0, le=600, description="How often lost work is looked for.")
-    log_level: str = Field(default="INFO", description="DEBUG, INFO, WARNING or ERROR.")
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
+        default="INFO", description="DEBUG, INFO, WARNING or ERROR."
+    )
 
     @field_validator("allowed_hosts", "trusted_origins", "field_keys", "local_llm_hosts", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:
         return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+    @field_validator("database_url")
+    @classmethod
+    def _names_a_database(cls, value: str) -> str:
+        return _with_scheme(value, "postgres", "postgresql", "sqlite") if value else value
+
+    @field_validator("redis_url")
+    @classmethod
+    def _names_a_redis(cls, value: str) -> str:
+        return _with_scheme(value, "redis", "rediss", "unix")
+
+    @field_validator("llm_base_url")
+    @classmethod
+    def _names_an_endpoint(cls, value: str) -> str:
+        return _with_scheme(value, "http", "https") if value else value
+
+    @field_validator("heartbeat_seconds")
+    @classmethod
+    def _beats_before_the_lease_ends(cls, value: float, info: ValidationInfo) -> float:
+        if value >= info.data.get("lease_seconds", 3600):
+            raise ValueError("must be shorter than LLARS_LEASE_SECONDS, or every lease runs out")
+        return value
 
     @property
     def allowed_llm_hosts(self) -> tuple[str, ...]:
@@ -76,6 +100,17 @@ class Environment(BaseSettings):
         for key in value:
             Fernet(key.get_secret_value())
         return value
+
+
+def _with_scheme(url: str, *schemes: str) -> str:
+    """The URL, if it can be read as one and begins with one of the schemes; ValueError without quoting it else."""
+    try:
+        found = urlsplit(url).scheme
+    except ValueError:
+        found = ""
+    if found not in schemes:
+        raise ValueError(f"must be a URL that begins with {' or '.join(f'{scheme}://' for scheme in schemes)}")
+    return url
 
 
 def settings_file() -> Path:

@@ -8,6 +8,6 @@ from django.views.defaults import page_not_found
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponseBase:
     """An unknown address. Says nothing of what exists beside it."""
     if request.path.startswith("/api/"):
-        body = {"error": _("Not found."), "error_type": "not_found", "details": None}
+        body = {"error": _("Not found."), "error_type": "not_found", "details": {}}
         return JsonResponse(body, status=404)
     return page_not_found(request, exception)

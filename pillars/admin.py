@@ -5,18 +5,19 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
-from django.db.models import Max, QuerySet
+from django.db.models import JSONField, Max, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
-from django.urls import URLPattern, path
+from django.urls import URLPattern, path, reverse
 from django.utils.crypto import get_random_string
+from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 
 from pillars.content import content_hash
-from pillars.forms import ImportForm, LetterField
+from pillars.forms import ImportForm, LetterField, ObjectField
 from pillars.models import EmailThread, ImportBatch, Message, Pillar, PillarThread
 from pillars.readers.base import Problem
-from pillars.selectors import pillars_with_counts
+from pillars.selectors import is_held, pillars_with_counts
 from pillars.services.imports import ImportOutcome, ImportRefused, import_threads
 from pillars.services.threads import refresh_thread
 
@@ -28,6 +29,9 @@ class PillarAdmin(admin.ModelAdmin):
     list_display = ("number", "name", "name_de", "color", "thread_count")
     list_display_links = ("number", "name")
     search_fields = ("name", "name_de", "description")
+
+    def view_on_site(self, pillar: Pillar) -> str:
+        return reverse("pillars:pillar", args=(pillar.number,))
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Pillar]:
         return pillars_with_counts()
@@ -78,6 +82,29 @@ class MessageInline(admin.StackedInline):
     def get_formset(self, request: HttpRequest, obj: EmailThread | None = None, **kwargs: Any) -> Any:
         return super().get_formset(request, obj, **{**kwargs, "validate_min": True})
 
+    # Verdicts were given on these very letters; another text is another thread.
+
+    def has_add_permission(self, request: HttpRequest, obj: EmailThread | None = None) -> bool:
+        return super().has_add_permission(request, obj) and not _is_locked(obj)
+
+    def has_change_permission(self, request: HttpRequest, obj: EmailThread | None = None) -> bool:
+        return super().has_change_permission(request, obj) and not _is_locked(obj)
+
+    def has_delete_permission(self, request: HttpRequest, obj: EmailThread | None = None) -> bool:
+        return super().has_delete_permission(request, obj) and not _is_locked(obj)
+
+
+class PillarFilter(admin.RelatedFieldListFilter):
+    """By pillar, under the word that the pages use."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.title = _("pillars")
+
+
+def _is_locked(thread: EmailThread | None) -> bool:
+    return thread is not None and is_held(thread)
+
 
 class PillarInline(admin.TabularInline):
     model = PillarThread
@@ -92,15 +119,26 @@ class EmailThreadAdmin(admin.ModelAdmin):
     change_list_template = "pillars/admin/thread_change_list.html"
     list_display = ("__str__", "external_id", "subject", "pillar_numbers", "language", "message_count", "word_count")
     list_display_links = ("__str__", "external_id")
-    list_filter = ("pillars", "language", "source")
+    list_filter = (("pillars", PillarFilter), "language", "source")
     list_per_page = 50
     search_fields = ("external_id", "subject", "source")
     search_help_text = _("Searches ids, subjects and sources, not the letters.")
-    readonly_fields = ("message_count", "word_count", "counsellor_word_count", "client_word_count", "import_batch")
+    readonly_fields = ("message_count", "word_count", "counsellor_word_count", "client_word_count", "batch")
     inlines = (PillarInline, MessageInline)
+    formfield_overrides = {JSONField: {"form_class": ObjectField}}
+
+    def get_readonly_fields(self, request: HttpRequest, obj: EmailThread | None = None) -> tuple[str, ...]:
+        return (*self.readonly_fields, "subject", "language") if _is_locked(obj) else self.readonly_fields
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[EmailThread]:
         return super().get_queryset(request).prefetch_related("pillars")
+
+    @admin.display(description=_("import"))
+    def batch(self, thread: EmailThread) -> str:
+        if thread.import_batch is None:
+            return "–"
+        address = reverse("admin:pillars_importbatch_change", args=(thread.import_batch.pk,))
+        return format_html('<a href="{}">{}</a>', address, thread.import_batch)
 
     @admin.display(description=_("pillars"))
     def pillar_numbers(self, thread: EmailThread) -> str:

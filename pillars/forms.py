@@ -4,10 +4,12 @@ from typing import Any
 
 from django import forms
 from django.core.files.uploadedfile import UploadedFile
+from django.forms.fields import InvalidJSONInput
 from django.utils.translation import gettext_lazy as _
 
 from pillars.models import Language, Pillar
-from pillars.readers.base import MAX_FILE_BYTES
+from pillars.readers.base import MAX_FILE_BYTES, WHOLE_FILE, Problem, ProblemCode
+from pillars.readers.schema import unstorable
 
 
 class ImportForm(forms.Form):
@@ -71,3 +73,33 @@ class LetterField(forms.CharField):
     def has_changed(self, initial: Any, data: Any) -> bool:
         """Whether more than line ends differ."""
         return self.to_python(initial) != self.to_python(data)
+
+
+class ObjectField(forms.JSONField):
+    """A JSON object that every database can hold: no NaN, no NUL, not endlessly nested. Left empty it is {}."""
+
+    def to_python(self, value: Any) -> Any:
+        """The object, by the rules that hold for imported metadata."""
+        try:
+            found = super().to_python(value)
+        except RecursionError:
+            raise _refusal(ProblemCode.TOO_DEEP) from None
+        except ValueError:  # a number of thousands of digits
+            raise _refusal(ProblemCode.INVALID_NUMBER) from None
+        if value not in self.empty_values and not isinstance(found, dict):
+            raise _refusal(ProblemCode.NOT_AN_OBJECT)
+        if found and (code := unstorable(found)):
+            raise _refusal(code)
+        return found or {}
+
+    def bound_data(self, data: Any, initial: Any) -> Any:
+        """What was typed, also where it cannot be parsed, or cannot be written as it was read."""
+        try:
+            found = super().bound_data(data, initial)
+        except (RecursionError, ValueError):
+            return InvalidJSONInput(data)
+        return InvalidJSONInput(data) if unstorable({"": found}) else found
+
+
+def _refusal(code: ProblemCode) -> forms.ValidationError:
+    return forms.ValidationError(Problem(WHOLE_FILE, "", code).message, code=str(code))

@@ -1,6 +1,6 @@
 """Every read of pillars and threads that is more than one row."""
 
-from django.db.models import Count, Prefetch, QuerySet
+from django.db.models import PROTECT, Count, ManyToOneRel, Prefetch, QuerySet
 
 from pillars.models import EmailThread, Message, Pillar
 
@@ -21,3 +21,13 @@ def threads_with_messages() -> QuerySet[EmailThread]:
         Prefetch("messages", Message.objects.order_by("position")),
         Prefetch("pillars", Pillar.objects.order_by("number")),
     )
+
+
+def is_held(thread: EmailThread) -> bool:
+    """Whether something refers to the thread that must not lose it, as a pair of a session does.
+
+    Asked of the model's own relations, so that pillars need not know who refers to them.
+    """
+    relations = EmailThread._meta.get_fields(include_hidden=True)
+    holders = [rel for rel in relations if isinstance(rel, ManyToOneRel) and rel.on_delete is PROTECT]
+    return any(rel.related_model._default_manager.filter(**{rel.field.name: thread}).exists() for rel in holders)

@@ -14,6 +14,7 @@ from judge.events.payloads import (
     ResultsUpdated,
     SessionComplete,
 )
+from judge.events.post import forget_soon, publish_soon
 from judge.events.publisher import partial_answer, publish
 
 __all__ = [
@@ -25,6 +26,8 @@ __all__ = [
     "ProgressChanged",
     "ResultsUpdated",
     "SessionComplete",
+    "forget_soon",
     "partial_answer",
     "publish",
+    "publish_soon",
 ]

@@ -3,6 +3,7 @@
 import json
 import logging
 import time
+from collections.abc import Iterable
 from functools import cache
 from typing import cast
 
@@ -92,11 +93,11 @@ def partial_answer(comparison_id: int, claim_token: str) -> str:
     return cast(bytes, value).decode(errors="replace") if value else ""
 
 
-def forget_partial_answer(comparison_id: int, claim_token: str) -> None:
-    """Remove the text of an answer that is finished; it lives in the database now, or was refused."""
+def forget_partial_answers(answers: Iterable[tuple[int, str]]) -> None:
+    """Remove the texts of finished answers, each given as (comparison id, claim token)."""
     if time.monotonic() < _Silence.until:
         return
     try:
-        _client().delete(PARTIAL_KEY.format(comparison_id, claim_token))
+        _client().delete(*(PARTIAL_KEY.format(*answer) for answer in answers))
     except redis.RedisError:
         return

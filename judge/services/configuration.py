@@ -14,6 +14,7 @@ from judge.services.errors import ConfigRefused, Text
 from pillars.models import Language, Pillar, PillarThread
 
 MAX_WORKERS = 5
+MAX_PILLAR_NUMBER = 32_767
 # A plan is written inside the request for now; larger ones need the background task that is still to come.
 MAX_COMPARISONS = 20_000
 
@@ -120,7 +121,9 @@ def _check_simple(config: SessionConfig, errors: dict[str, list[Text]]) -> None:
 
 
 def _pillars(config: SessionConfig, errors: dict[str, list[Text]]) -> list[Pillar]:
-    pillars = list(Pillar.objects.filter(number__in=config.pillar_ids))
+    # Databases refuse to compare with numbers that no column could hold.
+    possible = [number for number in config.pillar_ids if 1 <= number <= MAX_PILLAR_NUMBER]
+    pillars = list(Pillar.objects.filter(number__in=possible))
     unknown = sorted(set(config.pillar_ids) - {pillar.number for pillar in pillars})
     if unknown:
         names = ", ".join(map(str, unknown))

@@ -58,6 +58,8 @@ def _act(session_id: int, action: str) -> JudgeSession:
 
 
 def _move(session_id: int, action: str) -> JudgeSession:
+    if action == "abort":
+        _lock_running(session_id)
     session = JudgeSession.objects.select_for_update().get(pk=session_id)
     if SessionStatus(session.status) not in ACTION_SOURCES[action]:
         raise ActionRefused("not_allowed_in_status", REFUSALS[action])
@@ -90,6 +92,12 @@ def _return_failed(session: JudgeSession, is_required: bool) -> None:
     if is_required and not count:
         raise ActionRefused("nothing_failed", _("No comparison of this session failed."))
     session.failed_comparisons -= count
+
+
+def _lock_running(session_id: int) -> None:
+    """Comparisons are locked before their session, as everywhere: a lane that is just completing goes first."""
+    running = JudgeComparison.objects.filter(session=session_id, status=ComparisonStatus.RUNNING)
+    list(running.select_for_update().order_by("pk").values_list("pk", flat=True))
 
 
 def _take_claims_away(session: JudgeSession) -> None:

@@ -14,7 +14,6 @@ from judge.domain.errors import ErrorCode
 from judge.domain.prompt import messages_sha256, reask_message
 from judge.domain.retry import GiveUp, PauseSession, Reask, RetryAfter, RetryPolicy, decide
 from judge.domain.verdict import Verdict, parse_verdict
-from judge.events.publisher import forget_partial_answer
 from judge.llm.client import Answer, CallFailed, Limits, stream_chat
 from judge.models import JudgeAttempt
 from judge.services import attempts, queue
@@ -100,7 +99,7 @@ class AnswerRelay:
         text = attempts.storable("".join(self._pieces))
         if not text:
             return
-        events.publish(
+        events.publish_soon(
             events.LLMStream(
                 session_id=self._claimed.session_id,
                 worker_id=self._claimed.worker_id,
@@ -133,11 +132,11 @@ class Deliberation:
         self._announce()
         while self._call_once():
             pass
-        forget_partial_answer(self._claimed.comparison_id, str(self._claimed.token))
+        events.forget_soon(self._claimed.comparison_id, str(self._claimed.token))
 
     def _announce(self) -> None:
         taken, numbers = self._claimed, self._case.brief.pillar_numbers
-        events.publish(
+        events.publish_soon(
             events.ComparisonStarted(
                 session_id=taken.session_id,
                 worker_id=taken.worker_id,
@@ -241,7 +240,7 @@ class Deliberation:
         return False
 
     def _announce_retry(self, code: ErrorCode) -> None:
-        events.publish(
+        events.publish_soon(
             events.ComparisonFailed(
                 session_id=self._claimed.session_id,
                 worker_id=self._claimed.worker_id,

@@ -14,6 +14,7 @@ from judge.selectors.results import OVERVIEW
 from judge.services import queue
 from judge.services.claiming import Claim
 from judge.services.queue import NOT_LEASED
+from judge.services.tally import Tally, conclude
 from judge.services.transactions import in_transaction
 from judge.services.wakeups import ask_for_results, wake_lane
 
@@ -93,8 +94,8 @@ def _settle_finished(session: JudgeSession) -> None:
 
     def work() -> None:
         locked = JudgeSession.objects.select_for_update().live().filter(pk=session.pk).first()
-        if locked is not None and locked.finished_comparisons == locked.total_comparisons:
-            queue.settle(locked)
+        if locked is not None and (tally := Tally.of(locked)).is_finished:
+            conclude(tally)
 
     in_transaction(work)
 

@@ -1,4 +1,4 @@
-"""When results are computed anew while a session runs; its end asks for itself (queue.settle)."""
+"""When results are computed anew while a session runs; its end asks for itself (tally.conclude)."""
 
 import threading
 import time

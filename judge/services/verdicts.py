@@ -11,34 +11,28 @@ from judge.services.attempts import close_answered, storable
 from judge.services.briefs import Brief
 from judge.services.cases import Case
 from judge.services.claiming import Claim
-from judge.services.queue import finish, lock_session, logged, settle
-from judge.services.transactions import in_transaction
+from judge.services.queue import finish
 
 MILLION = Decimal(1_000_000)
 
 
 def complete(claimed: Claim, case: Case, verdict: Verdict, answer: Answer, attempt: JudgeAttempt) -> bool:
     """Store a verdict. Returns False, and writes no verdict, when the claim was lost meanwhile."""
+    completed = events.ComparisonCompleted(
+        session_id=claimed.session_id,
+        worker_id=claimed.worker_id,
+        comparison_id=claimed.comparison_id,
+        winner=verdict.winner,
+        confidence=verdict.confidence,
+    )
 
-    def work() -> bool:
-        session = lock_session(claimed)
-        if session is None or not finish(claimed, ComparisonStatus.COMPLETED, flags=_flags(case, answer, verdict)):
-            return False
+    def write() -> None:
         evaluation = _store(claimed, case, verdict, answer, attempt.prompt_hash)
         _store_scores(evaluation, case, verdict)
         close_answered(attempt, answer, JudgeAttempt.ACCEPTED)
-        session.completed_comparisons += 1
-        completed = events.ComparisonCompleted(
-            session_id=claimed.session_id,
-            worker_id=claimed.worker_id,
-            comparison_id=claimed.comparison_id,
-            winner=verdict.winner,
-            confidence=verdict.confidence,
-        )
-        settle(session, completed)
-        return True
 
-    return logged(claimed, in_transaction(work))
+    flags = _flags(case, answer, verdict)
+    return finish(claimed, ComparisonStatus.COMPLETED, completed, write=write, flags=flags)
 
 
 def _store(claimed: Claim, case: Case, verdict: Verdict, answer: Answer, prompt_hash: str) -> JudgeEvaluation:

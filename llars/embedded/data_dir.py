@@ -10,13 +10,27 @@ class DataDirBusy(Exception):
     """Another run holds the data directory."""
 
 
+class DataDirUnusable(Exception):
+    """The data directory cannot be made or used. The text names it, the reason and the variable."""
+
+
 class DataDir:
     """``path`` is absolute, exists and is closed to other users. Entered, it is locked for this process."""
 
     def __init__(self, path: Path) -> None:
+        """Make the directory.
+
+        Raises:
+            DataDirUnusable: it cannot be made, or is no directory of this user.
+        """
         self.path = path.expanduser().resolve()
-        self.path.mkdir(parents=True, exist_ok=True)
-        self.path.chmod(0o700)
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            self.path.chmod(0o700)
+        except OSError as error:
+            raise DataDirUnusable(
+                f"The data directory {self.path} cannot be used ({error.strerror}). Set LLARS_DATA_DIR to another one."
+            ) from None
         self._descriptor: int | None = None
 
     @property

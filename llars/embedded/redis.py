@@ -76,11 +76,11 @@ def find_binary(
 
 
 def answers(url: str) -> bool:
-    """Whether a Redis server at the URL answers PING within a second."""
+    """Whether a Redis server at the URL answers PING within a second; nothing answers at what is no such URL."""
     try:
         with redis.Redis.from_url(url, socket_timeout=1, socket_connect_timeout=1) as client:
             return bool(client.ping())
-    except (redis.RedisError, OSError):
+    except (redis.RedisError, OSError, ValueError):
         return False
 
 

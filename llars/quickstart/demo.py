@@ -41,10 +41,12 @@ def prepare_database(say: Callable[[str], None]) -> None:
     say(f"Database: {EmailThread.objects.filter(source=SOURCE).count()} demo threads in {len(demo_files())} pillars")
 
 
-def ensure_people(first_password: str | None) -> dict[str, str]:
-    """Create the administrator and a researcher if they are missing.
+@transaction.atomic
+def ensure_people(first_password: str | None, say: Callable[[str], None]) -> None:
+    """Create the administrator and a researcher if they are missing, and tell the passwords that were drawn for them.
 
-    Returns name -> password of those whose password was drawn just now; nobody can ever read it again.
+    They are told before they are stored, since nobody can ever read them again: a run that is broken off here, or fails
+    later on, leaves no account behind whose password nobody knows.
     """
     users = get_user_model().objects
     drawn: dict[str, str] = {}
@@ -55,7 +57,10 @@ def ensure_people(first_password: str | None) -> dict[str, str]:
         password = drawn.setdefault(RESEARCHER, secrets.password())
         researcher = users.create_user(username=RESEARCHER, password=password)
         researcher.groups.add(Group.objects.get(name=RESEARCHERS))
-    return drawn
+    for name, password in drawn.items():
+        say(f"  Log in as {name} with the password {password}")
+    if drawn:
+        say("  Passwords are printed this once.")
 
 
 def ensure_session(judge_url: str, is_needed: bool) -> JudgeSession | None:

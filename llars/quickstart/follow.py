@@ -37,9 +37,13 @@ def follow(session: JudgeSession, tend: Tend, say: Say, timeout: float | None) -
     """Say how far the session is until it has ended, then print its leaderboard.
 
     Raises:
-        DemoFailed: it ended otherwise than completed, with failed comparisons, without results, or too late.
+        DemoFailed: it ended otherwise than completed, with failed comparisons, without results, too late, or was
+            deleted meanwhile.
     """
-    wait_for_end(session, tend, say, timeout)
+    try:
+        wait_for_end(session, tend, say, timeout)
+    except JudgeSession.DoesNotExist:
+        raise DemoFailed("the demo session was deleted") from None
     if session.status != SessionStatus.COMPLETED:
         raise DemoFailed(f"the demo session ended as '{session.status}' ({session.status_reason or 'no reason given'})")
     wait_for_results(session, tend, say)

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
+from django.db.utils import OperationalError
 
 from llars.embedded import ports, redis, secrets
-from llars.embedded.data_dir import DataDir, DataDirBusy
+from llars.embedded.data_dir import DataDir, DataDirBusy, DataDirUnusable
 from llars.embedded.processes import Program, ProgramFailed, Supervisor
 from llars.embedded.stopping import Stopped, StopSignals
 from llars.env import ROOT, environment, settings_file
@@ -22,6 +23,18 @@ FAILED = 1
 
 class QuickstartFailed(Exception):
     """The run cannot go on. The text is for the person at the terminal."""
+
+
+# What the person at the terminal has to set right first; each says how.
+NOT_READY = (
+    ImproperlyConfigured,
+    ports.HostUnusable,
+    ports.PortBusy,
+    DataDirBusy,
+    DataDirUnusable,
+    redis.RedisNotFound,
+    PermissionError,
+)
 
 
 @dataclass(frozen=True)
@@ -64,11 +77,14 @@ def main(argv: list[str]) -> int:
     except Stopped as stop:
         say("Stopped.")
         return 128 + stop.number if chosen.check else 0
-    except (ImproperlyConfigured, ports.PortBusy, DataDirBusy, redis.RedisNotFound, PermissionError) as error:
+    except NOT_READY as error:
         say(f"Cannot start: {error}")
         return USAGE_ERROR
     except (ProgramFailed, QuickstartFailed) as error:
         say(f"Failed: {error}")
+        return FAILED
+    except OperationalError as error:
+        say(f"Failed: the database cannot be used: {str(error).partition(chr(10))[0]}")
         return FAILED
 
 
@@ -136,7 +152,7 @@ def operate(chosen: Options, data: DataDir, supervisor: Supervisor) -> int:
     from llars.quickstart import demo, follow
 
     demo.prepare_database(say)
-    accounts = demo.ensure_people(env.admin_password.get_secret_value() if env.admin_password else None)
+    demo.ensure_people(env.admin_password.get_secret_value() if env.admin_password else None, say)
     start_programs(
         supervisor,
         programs.simulated_judge(judge_port, chosen.latency_ms),
@@ -145,7 +161,7 @@ def operate(chosen: Options, data: DataDir, supervisor: Supervisor) -> int:
         programs.web(env.host, port),
     )
     session = demo.ensure_session(f"http://127.0.0.1:{judge_port}/v1", is_needed=chosen.check)
-    announce(programs.address(env.host, port), session.pk if session else None, accounts)
+    announce(programs.address(env.host, port), session.pk if session else None)
     try:
         if session is not None:
             follow.follow(session, supervisor.tend, say, chosen.timeout if chosen.check else None)
@@ -163,7 +179,7 @@ def operate(chosen: Options, data: DataDir, supervisor: Supervisor) -> int:
 def remembered_port(path: Path) -> int:
     """The port of the last run if it is free, else another one, which is then remembered."""
     kept = path.read_text().strip() if path.exists() else ""
-    if kept.isdigit() and ports.is_free(int(kept)):
+    if kept.isdecimal() and ports.is_free(int(kept)):
         return int(kept)
     port = ports.any_free()
     path.write_text(f"{port}\n")
@@ -177,13 +193,9 @@ def start_programs(supervisor: Supervisor, *wanted: Program) -> None:
     say("Started: " + ", ".join(f"{name} ({pid})" for name, pid in supervisor.pids().items()))
 
 
-def announce(address: str, session: int | None, accounts: dict[str, str]) -> None:
-    """Print where to go and, the one time they are known, the passwords."""
+def announce(address: str, session: int | None) -> None:
+    """Print where to go."""
     say()
     say(f"  Open {address}judge/" + (f"session/{session}/" if session else ""))
-    for name, password in accounts.items():
-        say(f"  Log in as {name} with the password {password}")
-    if accounts:
-        say("  Passwords are printed this once.")
     say("  The judge of this demo is simulated: no language model is asked.")
     say()

@@ -126,7 +126,7 @@ def thread_from(value: object, row: int) -> ReadThread | list[Problem]:
     except ValidationError as error:
         return list(_problems(error, row))
     metadata = _metadata(record)
-    if code := _unstorable(metadata):
+    if code := unstorable(metadata):
         return [Problem(row, "metadata", code)]
     return ReadThread(
         row=row,
@@ -154,7 +154,7 @@ def _metadata(record: ThreadRecord) -> dict[str, Any]:
     return {**metadata, "messages": extras} if extras else metadata
 
 
-def _unstorable(metadata: dict[str, Any]) -> ProblemCode | None:
+def unstorable(metadata: dict[str, Any]) -> ProblemCode | None:
     """The first rule that free values break; walks with a stack of its own, since the depth is the file's."""
     stack: list[tuple[object, int]] = [(metadata, 0)]
     while stack:

@@ -6,6 +6,7 @@ from pillars.web import views
 
 app_name = "pillars"
 urlpatterns = [
+    path("pillars/", views.pillars_page, name="pillars"),
     path("pillar/<int:number>/", views.pillar_page, name="pillar"),
     path("pillar/<int:number>/threads/<int:thread_id>/", views.thread_page, name="thread"),
     path("upload/", views.upload_page, name="upload"),

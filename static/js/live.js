@@ -64,8 +64,32 @@
     if (again && document.activeElement !== again) again.focus({ preventScroll: true });
     place = null;
   }
-  root.addEventListener("htmx:wsBeforeMessage", remember);
-  root.addEventListener("htmx:wsAfterMessage", restore);
+  var inMessage = false;
+  root.addEventListener("htmx:wsBeforeMessage", function () {
+    inMessage = true;
+    remember();
+  });
+  root.addEventListener("htmx:wsAfterMessage", function () {
+    inMessage = false;
+    restore();
+  });
   root.addEventListener("htmx:beforeSwap", remember);
   root.addEventListener("htmx:afterSettle", restore);
+
+  // The socket must not take away a button whose answer is on its way: the answer would find no page to go to.
+  root.addEventListener("htmx:oobBeforeSwap", function (event) {
+    if (inMessage && event.detail.target.querySelector(".htmx-request")) event.detail.shouldSwap = false;
+  });
+  // A button that was pressed is replaced by the next one: so is the focus.
+  var isActing = false;
+  root.addEventListener("htmx:beforeRequest", function (event) {
+    isActing = Boolean(event.detail.elt.closest("#session-actions"));
+  });
+  root.addEventListener("htmx:afterRequest", function () {
+    if (!isActing) return;
+    isActing = false;
+    if (document.activeElement && document.activeElement !== document.body) return;
+    var next = document.querySelector("#session-actions button, #session-actions a");
+    if (next) next.focus({ preventScroll: true });
+  });
 })();

@@ -273,6 +273,37 @@ def test_every_page_of_the_judge_opens(staff: Client) -> None:
     assert session.pk
 
 
+def test_the_admin_leads_to_the_pages_of_sessions_and_comparisons(staff: Client) -> None:
+    session = SessionFactory()
+    comparison = session.comparisons.first()
+    page = staff.get(address("judgesession", "change", session.pk)).content.decode()
+    assert f'href="/judge/session/{session.pk}/"' in page
+    page = staff.get(address("judgecomparison", "change", comparison.pk)).content.decode()
+    assert f'href="/judge/session/{session.pk}/comparisons/{comparison.pk}/"' in page
+
+
+def test_the_admin_speaks_german_and_bears_the_name_of_the_product(staff: Client) -> None:
+    session = SessionFactory()
+    comparison = session.comparisons.first()
+    judged(comparison)
+    german = {"accept-language": "de"}
+    page = staff.get(address("judgesession", "change", session.pk), headers=german).content.decode()
+    page += staff.get(address("judgesession", "changelist"), headers=german).content.decode()
+    page += staff.get(address("judgecomparison", "change", comparison.pk), headers=german).content.decode()
+    assert page.count("LLARS Judge · Verwaltung") == 3
+    for english in (
+        "Percent",
+        "Kind",
+        "Evaluations seen",
+        "Created at",
+        "Started at",
+        "Pair:",
+        "Lease expires",
+        "Django",
+    ):
+        assert english not in page
+
+
 def test_researchers_do_not_enter_the_admin(client: Client) -> None:
     client.force_login(UserFactory())
     assert client.get(address("llmprovider", "changelist")).status_code == 302

@@ -12,7 +12,7 @@ def test_an_unknown_address_of_the_api_is_answered_in_its_shape() -> None:
     client.force_login(UserFactory())
     answer = client.get("/api/judge/nothing-of-the-kind/")
     assert answer.status_code == 404
-    assert answer.json() == {"error": "Not found.", "error_type": "not_found", "details": None}
+    assert answer.json() == {"error": "Not found.", "error_type": "not_found", "details": {}}
 
 
 @pytest.mark.django_db

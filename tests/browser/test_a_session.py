@@ -1,9 +1,10 @@
 """A researcher's way through the product: plan, watch, pause, go on, read. Black box: a browser and nothing else."""
 
 import re
+import time
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.browser.conftest import Product, Visit
 
@@ -96,6 +97,24 @@ def test_two_pages_show_the_same_and_a_button_keeps_the_focus(visit: Visit, prod
     assert visit.complaints == []
 
 
+def test_an_answer_slower_than_the_socket_still_finds_its_page(visit: Visit, product: Product) -> None:
+    page = visit.page
+    plan(page, product, "Example of a slow answer", samples=8)
+    expect(status(page)).to_have_text("running", timeout=20 * SECONDS)
+
+    def late(route: Route) -> None:
+        answer = route.fetch()
+        time.sleep(2)
+        route.fulfill(response=answer)
+
+    page.route(re.compile(r"/pause/$"), late)
+    page.locator("#action-pause").focus()
+    page.keyboard.press("Enter")
+    expect(status(page)).to_have_text("paused")
+    expect(page.locator("#action-resume")).to_be_focused()
+    assert visit.complaints == []
+
+
 def test_without_a_socket_the_page_says_so_and_polls(visit: Visit, product: Product) -> None:
     visit.page.route_web_socket(re.compile(r"/ws/"), lambda socket: socket.close(code=1011))
     plan(visit.page, product, "Example without socket", samples=4)
@@ -106,7 +125,8 @@ def test_without_a_socket_the_page_says_so_and_polls(visit: Visit, product: Prod
 def test_a_narrow_screen_never_scrolls_sideways(visit: Visit, product: Product) -> None:
     visit.page.set_viewport_size({"width": 390, "height": 844})
     session = f"/judge/session/{product.demo_session}/"
-    for path in ("/judge/", "/judge/config/", session, f"{session}results/", f"{session}comparisons/"):
+    pillar = ("/judge/pillars/", "/judge/pillar/1/", "/judge/upload/")
+    for path in ("/judge/", "/judge/config/", *pillar, session, f"{session}results/", f"{session}comparisons/"):
         visit.page.goto(product.address + path)
         width = visit.page.evaluate("document.documentElement.scrollWidth")
         assert width <= 390, path

@@ -79,6 +79,7 @@ def test_an_address_with_a_password_in_it_is_refused(demo_threads: None, set_var
     [
         (("--pillars", "1"), "pillar_ids"),
         (("--pillars", "1", "99"), "99"),
+        (("--pillars", "1", "99999999999999999999"), "99999999999999999999"),
         (("--pillars", "1", "3", "--samples", "-3"), "samples_per_pillar"),
         (("--pillars", "1", "3", "--workers", "6"), "worker_count"),
         (("--pillars", "1", "3", "--seed", "-1"), "seed"),

@@ -44,6 +44,24 @@ def test_a_pillar_shows_its_threads_page_by_page() -> None:
     assert threads[-1].subject in second
 
 
+def test_all_pillars_are_reached_from_every_page_with_their_counts() -> None:
+    pillar = PillarFactory()
+    EmailThreadFactory(pillar=pillar)
+    client = client_with("view_emailthread")
+    assert 'href="/judge/pillars/"' in client.get("/judge/").content.decode()
+    page = client.get("/judge/pillars/").content.decode()
+    assert f'href="/judge/pillar/{pillar.number}/"' in page
+    assert '<a href="/judge/pillars/" aria-current="page">' in page
+    row = page[page.index(f'href="/judge/pillar/{pillar.number}/"') :]
+    assert '<td class="num">1</td>' in row[: row.index("</tr>")]
+
+
+def test_who_may_not_read_threads_is_not_led_to_the_pillars() -> None:
+    client = client_with()
+    assert 'href="/judge/pillars/"' not in client.get("/judge/").content.decode()
+    assert client.get("/judge/pillars/").status_code == 403
+
+
 @pytest.mark.parametrize("size", [1, 20])
 def test_the_page_of_a_pillar_costs_the_same_queries_whatever_its_length(
     size: int, django_assert_num_queries: Any
@@ -111,6 +129,7 @@ def test_an_upload_says_what_came_of_it() -> None:
     response = upload(client, records("a", "b"))
     assert response.status_code == 200
     assert "2 threads added" in response.content.decode()
+    assert 'value="1" selected' in response.content.decode()
     again = upload(client, records("a", "b"))
     assert "2 threads already there" in again.content.decode()
     assert EmailThread.objects.filter(pillars__number=1).count() == 2

@@ -10,6 +10,7 @@ from judge.services.errors import ConfigRefused
 from tests.conftest import MakeSession
 
 
+@pytest.mark.django_db(transaction=True, serialized_rollback=True)
 def test_a_hundred_thousand_repetitions_are_refused_without_planning_them(
     make_session: MakeSession, owner: User, model: JudgeModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:

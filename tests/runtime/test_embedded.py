@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from llars.embedded import ports, secrets
-from llars.embedded.data_dir import DataDir, DataDirBusy
+from llars.embedded.data_dir import DataDir, DataDirBusy, DataDirUnusable
 from llars.embedded.stopping import Stopped, StopSignals
 from llars.env import Environment
 
@@ -97,3 +97,19 @@ def test_shielded_nothing_breaks_the_clearing_up_off() -> None:
         signals.shield()
         os.kill(os.getpid(), signal.SIGTERM)
     assert hurried == [True]
+
+
+@pytest.mark.parametrize("place", ["file", "file/below"])
+def test_a_data_directory_that_cannot_be_made_is_said_plainly(tmp_path: Path, place: str) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(DataDirUnusable, match="LLARS_DATA_DIR"):
+        DataDir(tmp_path / place)
+
+
+def test_a_host_that_is_no_address_of_this_machine_is_not_called_a_busy_port() -> None:
+    with pytest.raises(ports.HostUnusable, match="LLARS_HOST"):
+        ports.choose(8000, explicit=True, host="192.0.2.1")
+
+
+def test_a_port_that_no_port_can_be_is_not_free() -> None:
+    assert not ports.is_free(99_999)

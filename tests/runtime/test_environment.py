@@ -24,6 +24,13 @@ def read_anew(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> object:
         ("LLARS_PORT", "70000"),
         ("LLARS_DEBUG", "perhaps"),
         ("LLARS_LEASE_SECONDS", "-1"),
+        ("LLARS_HEARTBEAT_SECONDS", "45"),
+        ("LLARS_LOG_LEVEL", "LOUD"),
+        ("LLARS_DATABASE_URL", "nonsense"),
+        ("LLARS_DATABASE_URL", "postgres://example:hidden[word@host/name"),
+        ("LLARS_REDIS_URL", "nonsense"),
+        ("LLARS_LLM_BASE_URL", "http://["),
+        ("LLARS_LLM_BASE_URL", "nonsense"),
     ],
 )
 def test_a_wrong_value_names_its_variable_and_not_the_value(
@@ -33,6 +40,13 @@ def test_a_wrong_value_names_its_variable_and_not_the_value(
     with pytest.raises(ImproperlyConfigured, match=name) as refused:
         env.environment()
     assert not value or value not in str(refused.value)
+
+
+def test_a_lease_shorter_than_a_heartbeat_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("LLARS_HEARTBEAT_SECONDS", raising=False)
+    monkeypatch.setenv("LLARS_LEASE_SECONDS", "5")
+    with pytest.raises(ImproperlyConfigured, match="LLARS_HEARTBEAT_SECONDS"):
+        env.environment()
 
 
 def test_a_missing_secret_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

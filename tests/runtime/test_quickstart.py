@@ -129,3 +129,21 @@ def test_a_busy_port_that_was_asked_for_is_named(tmp_path: Path) -> None:
     )
     assert done.returncode == 2
     assert "is in use. Set LLARS_PORT" in done.stdout
+
+
+def test_the_command_line_judges_beside_a_running_demo(tmp_path: Path) -> None:
+    process = quickstart(tmp_path, "--latency-ms", "50")
+    assert process.stdout is not None
+    try:
+        for line in process.stdout:
+            if line.startswith("Started: "):
+                break
+        command = [sys.executable, "manage.py", "judge", "--pillars", "1", "3", "--samples", "2", "--wait"]
+        done = subprocess.run(
+            command, cwd=ROOT, env=environment(tmp_path), capture_output=True, text=True, timeout=120, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "failed comparisons 0" in done.stdout
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)

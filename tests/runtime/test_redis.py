@@ -101,3 +101,8 @@ def test_a_socket_directory_that_others_can_enter_is_refused(tmp_path: Path) -> 
             redis.socket_path(deep)
     finally:
         parent.rmdir()
+
+
+@pytest.mark.parametrize("url", ["nonsense", "http://localhost", "redis://127.0.0.1:1", "redis://[", "unix:///nowhere"])
+def test_nothing_answers_at_what_is_no_redis(url: str) -> None:
+    assert not redis.answers(url)

@@ -108,6 +108,11 @@ def test_the_estimate_does_not_wait_for_a_name(form: dict[str, Any], reader: Cli
     assert "<strong>12</strong>" in reader.post("/judge/config/estimate/", form | {"session_name": ""}).content.decode()
 
 
+def test_the_estimate_names_the_field_that_is_wrong(form: dict[str, Any], reader: Client) -> None:
+    part = reader.post("/judge/config/estimate/", form | {"samples_per_pillar": 0}).content.decode()
+    assert "Samples per pillar: Ensure this value is greater than or equal to 1." in part
+
+
 def test_the_estimate_says_what_is_missing(form: dict[str, Any], reader: Client) -> None:
     part = reader.post("/judge/config/estimate/", form | {"pillar_ids": [1]}).content.decode()
     assert "Choose at least two pillars." in part

@@ -54,6 +54,20 @@ def test_a_finished_session_names_the_first_pillar_and_stops_asking(owner: User,
     assert page.count("<svg") >= 8  # two pillars, two cells, six threads, each with its interval drawn
 
 
+def test_a_finished_session_with_a_failure_is_not_called_unfinished(owner: User, reader: Client) -> None:
+    session = SessionFactory(owner=owner)
+    failed = session.comparisons.first()
+    session.comparisons.filter(pk=failed.pk).update(status="failed", error_code="refused")
+    judge_all(session)
+    JudgeSession.objects.filter(pk=session.pk).update(status="completed", failed_comparisons=1)
+    refresh_results(session.pk)
+    page = page_of(reader, session)
+    assert "2 of 3 pairs are complete and counted." in page
+    assert "1 comparison failed and counts nowhere." in page
+    assert "Partial" not in page
+    assert "may still change" not in page
+
+
 def snapshot(session: JudgeSession, **changes: Any) -> None:
     def pillar(number: int, rate: float) -> dict[str, Any]:
         counts = {"wins": 6, "losses": 2, "ties": 2, "n": 10}

@@ -68,7 +68,8 @@ class Command(BaseCommand):
                 raise CommandError(f"LLARS_LLM_BASE_URL: {'; '.join(error.messages)}") from None
             return
         self.stdout.write("Simulated judge, no LLM: set LLARS_LLM_BASE_URL and LLARS_LLM_MODEL to ask a real model.")
-        running = JudgeModel.objects.filter(provider__is_simulated=True).exclude(provider__name=COMMAND_LINE_NAME)
+        offered = JudgeModel.objects.filter(provider__is_simulated=True, provider__owner=None, is_active=True)
+        running = offered.exclude(provider__name=COMMAND_LINE_NAME)
         if (model := running.first()) is not None and is_reachable(model.provider.base_url):
             self._allow(model.provider.base_url)
             yield model
