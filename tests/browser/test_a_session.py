@@ -8,7 +8,7 @@ from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.browser.conftest import Product, Visit
 
-pytestmark = [pytest.mark.browser, pytest.mark.processes]
+pytestmark = [pytest.mark.browser, pytest.mark.processes, pytest.mark.xdist_group("browser")]
 
 SECONDS = 1000
 

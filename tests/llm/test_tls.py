@@ -48,6 +48,17 @@ def certificate(tmp_path: Path) -> Path:
     return file
 
 
+def take_request(connection: ssl.SSLSocket) -> None:
+    """Read a request to its end: closing with unread bytes would reset the connection under the answer."""
+    head = b""
+    while b"\r\n\r\n" not in head:
+        head += connection.recv(65_536)
+    head, _, body = head.partition(b"\r\n\r\n")
+    length = next(int(line[15:]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:"))
+    while len(body) < length:
+        body += connection.recv(65_536)
+
+
 @pytest.fixture
 def endpoint(certificate: Path) -> Iterator[Endpoint]:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -58,7 +69,7 @@ def endpoint(certificate: Path) -> Iterator[Endpoint]:
         with connection:
             try:
                 with context.wrap_socket(connection, server_side=True) as secured:
-                    secured.recv(65_536)
+                    take_request(secured)
                     secured.sendall(RESPONSE)
             except OSError:
                 return
