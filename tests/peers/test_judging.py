@@ -126,7 +126,7 @@ def test_an_answer_is_told_in_few_pieces_and_each_piece_once(
     make_session: MakeSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[Any] = []
-    monkeypatch.setattr(events, "publish", lambda *news: told.extend(news))
+    monkeypatch.setattr(events, "publish_soon", lambda *news: told.extend(news))
     claimed = claim(make_session(threads=1).pk, 0)
     assert isinstance(claimed, Claim)
     clock = iter(number * 0.01 for number in range(10_000))

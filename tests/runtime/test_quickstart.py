@@ -16,7 +16,7 @@ from tests.runtime.liveness import eventually, is_running
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 240
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.processes, pytest.mark.xdist_group("quickstart")]
 
 
 def environment(data: Path) -> dict[str, str]:

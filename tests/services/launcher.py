@@ -50,7 +50,7 @@ class Steps:
     def pytest(self, title: str, arguments: list[str], environment: dict[str, str], may_be_empty: bool) -> None:
         """Run pytest. No test executed is a failure unless a selection was asked for."""
         report = self.scratch / f"{title.split()[-1]}.xml"
-        # In the order of collection: tests that flush the database come last, and would take the defaults from the others.
+        # In the order of collection: tests that flush the database come last, else they would take its defaults away.
         side_by_side = ["-n", str(PARALLEL), "--dist", "loadgroup", "--no-loadscope-reorder"]
         command = [sys.executable, "-m", "pytest", *side_by_side, *arguments, f"--junitxml={report}"]
         code = self._call(title, command, environment)
