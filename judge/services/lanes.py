@@ -22,13 +22,13 @@ from judge.services.cases import Case, load_case
 from judge.services.claiming import Claim, TakenClaim
 from judge.services.leases import STOPPING, Lease, keeper
 from judge.services.refresh import results_wanted
+from judge.services.relay import AnswerRelay
 from judge.services.verdicts import complete
 
 logger = logging.getLogger(__name__)
 
 LIMITS = Limits()
 POLICY = RetryPolicy()
-FRAME_SECONDS = 0.1
 LANE_SECONDS = 5.0
 MORE_TOKENS = 16_000
 # A provider that asks for a longer rest pauses the session instead of holding a lane.
@@ -76,42 +76,6 @@ def _record_internal_error(claimed: Claim, error: Exception) -> None:
     where = "".join(traceback.format_tb(error.__traceback__))
     logger.error("lane_failed comparison=%s error=%s\n%s", claimed.comparison_id, type(error).__name__, where)
     queue.fail(claimed, ErrorCode.INTERNAL_ERROR)
-
-
-class AnswerRelay:
-    """Passes an answer on to watchers as it arrives, in at most ten frames a second."""
-
-    def __init__(self, claimed: Claim) -> None:
-        self._claimed = claimed
-        self._pieces: list[str] = []
-        self._sent = 0
-        self._next_frame = 0.0
-
-    def add(self, piece: str) -> None:
-        """Take one piece of the answer."""
-        self._pieces.append(piece)
-        if time.monotonic() >= self._next_frame:
-            self.flush()
-
-    def flush(self) -> None:
-        """Publish what has not been published yet."""
-        # Escaped as it will be stored: half a surrogate pair can be published as little as it can be saved.
-        text = attempts.storable("".join(self._pieces))
-        if not text:
-            return
-        events.publish_soon(
-            events.LLMStream(
-                session_id=self._claimed.session_id,
-                worker_id=self._claimed.worker_id,
-                comparison_id=self._claimed.comparison_id,
-                claim_token=str(self._claimed.token),
-                offset=self._sent,
-                token=text,
-            )
-        )
-        self._sent += len(text)
-        self._pieces.clear()
-        self._next_frame = time.monotonic() + FRAME_SECONDS
 
 
 class Deliberation:

@@ -11,12 +11,13 @@ from judge import events
 from judge.domain.prompt import split_threads
 from judge.domain.states import SessionStatus
 from judge.models import JudgeEvaluation, JudgeModel, JudgePair
-from judge.services import configuration, control, lanes
+from judge.services import configuration, control, lanes, relay
+from judge.services.claiming import Claim
 from judge.services.configuration import SessionConfig
 from judge.services.errors import ConfigRefused
 from judge.services.estimates import estimate
 from judge.services.foreground import judge_in_foreground
-from judge.services.queue import Claim, claim
+from judge.services.queue import claim
 from judge.services.sessions import create_session
 from judge.simulated.server import SimulatedServer
 from pillars.models import Message
@@ -130,12 +131,12 @@ def test_an_answer_is_told_in_few_pieces_and_each_piece_once(
     claimed = claim(make_session(threads=1).pk, 0)
     assert isinstance(claimed, Claim)
     clock = iter(number * 0.01 for number in range(10_000))
-    monkeypatch.setattr(lanes, "time", SimpleNamespace(monotonic=lambda: next(clock)))
-    relay = lanes.AnswerRelay(claimed)
+    monkeypatch.setattr(relay, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    passed_on = relay.AnswerRelay(claimed)
     pieces = [f"ü{number} " for number in range(300)]
     for piece in pieces:
-        relay.add(piece)
-    relay.flush()
+        passed_on.add(piece)
+    passed_on.flush()
     frames = [event for event in told if isinstance(event, events.LLMStream)]
     # 300 pieces, 10 ms apart: ten frames a second and not a message per token.
     assert 20 <= len(frames) <= 35
