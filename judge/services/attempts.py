@@ -55,5 +55,6 @@ def storable(text: str) -> str:
 
 
 def _close(attempt: JudgeAttempt, **values: object) -> None:
-    # By queryset: the session may have been deleted while the model was answering.
-    JudgeAttempt.objects.filter(pk=attempt.pk).update(**values)
+    # By queryset: the session may have been deleted while the model was answering. And once only: where the answer to a
+    # commit got lost and the transaction is repeated, the call that was accepted must not turn into a stale one.
+    JudgeAttempt.objects.filter(pk=attempt.pk, outcome=JudgeAttempt.STARTED).update(**values)

@@ -1,4 +1,4 @@
-"""People with their clients, and a session with verdicts."""
+"""People with their clients."""
 
 from collections.abc import Callable
 
@@ -8,53 +8,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
-from judge.models import JudgeModel, JudgeSession
-from judge.services import wakeups
-from tests.factories import JudgeModelFactory, SessionFactory, StaffFactory, UserFactory, judged, running
+from tests.people import model, owner, sent_wakeups, session, staff, stranger
 
-
-@pytest.fixture(autouse=True)
-def sent_wakeups(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, tuple[int, ...]]]:
-    """Wake-ups are noted instead of sent: no worker runs here."""
-    sent: list[tuple[str, tuple[int, ...]]] = []
-    monkeypatch.setattr(wakeups, "_send", lambda task, *ids: sent.append((task, ids)))
-    return sent
-
-
-@pytest.fixture
-def model(db: None) -> JudgeModel:
-    """The only judge model there is."""
-    return JudgeModelFactory()
-
-
-@pytest.fixture
-def owner(db: None) -> User:
-    """A researcher whose session this is."""
-    return UserFactory()
-
-
-@pytest.fixture
-def stranger(db: None) -> User:
-    """A researcher who has nothing to do with it."""
-    return UserFactory()
-
-
-@pytest.fixture
-def staff(db: None) -> User:
-    """Staff."""
-    return StaffFactory()
-
-
-@pytest.fixture
-def session(owner: User, model: JudgeModel) -> JudgeSession:
-    """A running session: two verdicts, one comparison in a lane, the rest waiting."""
-    session = SessionFactory(owner=owner, model=model, status="running", worker_count=2)
-    first, second, third = session.comparisons.order_by("queue_position")[:3]
-    judged(first)
-    judged(second, winner="TIE")
-    running(third, worker_id=1)
-    session.refresh_from_db()
-    return session
+__all__ = ["model", "owner", "sent_wakeups", "session", "staff", "stranger"]
 
 
 def client_of(user: User | None) -> APIClient:

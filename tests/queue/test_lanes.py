@@ -19,7 +19,7 @@ from judge.models import (
 )
 from judge.selectors.progress import status_counts
 from judge.selectors.results import session_results
-from judge.services import control, leases, queue
+from judge.services import control, lanes, leases, queue
 from judge.services.errors import ConfigRefused
 from judge.services.foreground import judge_in_foreground
 from judge.services.lanes import run_lane
@@ -308,3 +308,19 @@ def test_a_thread_that_never_lost_is_marked_in_the_table(make_session: MakeSessi
     results = session_results(session)
     assert results is not None
     assert {row["thread_id"]: row["bt_flag"] or "" for row in results.leaderboard} == marked
+
+
+def test_a_verdict_whose_commit_is_repeated_stays_accepted(
+    make_session: MakeSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The connection broke after the commit: the repeated transaction finds the comparison taken care of."""
+    stored = lanes.complete
+
+    def twice(*arguments: Any) -> bool:
+        assert stored(*arguments) is True
+        return stored(*arguments)
+
+    monkeypatch.setattr(lanes, "complete", twice)
+    run_lane(make_session(threads=1, position_swap=False).pk, 0)
+    assert JudgeAttempt.objects.get().outcome == JudgeAttempt.ACCEPTED
+    assert JudgeEvaluation.objects.count() == 1
