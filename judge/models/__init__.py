@@ -4,6 +4,8 @@ from judge.models.comparison import JudgeComparison, JudgePair
 from judge.models.evaluation import CriterionScore, JudgeAttempt, JudgeEvaluation
 from judge.models.prompt import PromptVersion
 from judge.models.provider import JudgeModel, LLMProvider
+from judge.models.provider_check import ProviderCheck
+from judge.models.provider_state import ProviderState
 from judge.models.rating import PillarStatistics, ResultSnapshot, ThreadEloScore
 from judge.models.rubric import Criterion, Rubric
 from judge.models.session import JudgeSession, SessionJudge, SessionShare
@@ -20,6 +22,8 @@ __all__ = [
     "LLMProvider",
     "PillarStatistics",
     "PromptVersion",
+    "ProviderCheck",
+    "ProviderState",
     "ResultSnapshot",
     "Rubric",
     "SessionJudge",

@@ -8,6 +8,7 @@ from django.db.models.functions import Greatest, Least
 from django.utils.translation import gettext_lazy as _
 
 from judge.domain.states import ComparisonStatus
+from judge.models.provider import LLMProvider
 from judge.models.session import JudgeSession, SessionJudge
 from pillars.models import EmailThread, Pillar
 
@@ -91,6 +92,9 @@ class JudgeComparison(models.Model):
     lost_leases = models.PositiveSmallIntegerField(_("lost leases"), default=0)
     claim_token = models.UUIDField(null=True, blank=True)
     lease_expires_at = models.DateTimeField(null=True, blank=True)
+    # While it is judged: one of the provider's places for parallel calls. No index of its own: provider_slot_once.
+    provider = models.ForeignKey(LLMProvider, models.PROTECT, null=True, blank=True, related_name="+", db_index=False)
+    provider_slot = models.PositiveIntegerField(null=True, blank=True)
     started_at = models.DateTimeField(_("started"), null=True, blank=True)
     completed_at = models.DateTimeField(_("completed"), null=True, blank=True)
     error_code = models.CharField(_("error"), max_length=40, blank=True)
@@ -113,6 +117,13 @@ class JudgeComparison(models.Model):
                 condition=Q(status=ComparisonStatus.RUNNING),
                 name="one_running_per_lane",
             ),
+            # A provider's limit of parallel calls, for all lanes of all sessions on all machines: places are numbered
+            # from 0 up to the limit, and each is taken once.
+            models.UniqueConstraint(
+                fields=["provider", "provider_slot"],
+                condition=Q(status=ComparisonStatus.RUNNING),
+                name="provider_slot_once",
+            ),
             models.CheckConstraint(condition=Q(position_order__in=(1, 2)), name="comparison_order_1_or_2"),
             models.CheckConstraint(condition=Q(status__in=list(ComparisonStatus)), name="comparison_status_known"),
             models.CheckConstraint(
@@ -121,8 +132,18 @@ class JudgeComparison(models.Model):
                     lease_expires_at__isnull=False,
                     claim_token__isnull=False,
                     worker_id__isnull=False,
+                    provider__isnull=False,
+                    provider_slot__isnull=False,
                 )
-                | (~Q(status=ComparisonStatus.RUNNING) & Q(lease_expires_at__isnull=True, claim_token__isnull=True)),
+                | (
+                    ~Q(status=ComparisonStatus.RUNNING)
+                    & Q(
+                        lease_expires_at__isnull=True,
+                        claim_token__isnull=True,
+                        provider__isnull=True,
+                        provider_slot__isnull=True,
+                    )
+                ),
                 name="running_if_and_only_if_leased",
             ),
             models.CheckConstraint(
@@ -130,7 +151,13 @@ class JudgeComparison(models.Model):
             ),
         ]
         indexes = [
-            # Serves claim(): the first waiting comparison of a session.
+            # Serves claim(): the first waiting comparison of one judge of a session.
+            models.Index(
+                fields=["judge", "queue_position"],
+                condition=Q(status=ComparisonStatus.PENDING),
+                name="comparison_first",
+            ),
+            # Serves the queue panel: the next waiting comparisons of a session.
             models.Index(
                 fields=["session", "queue_position"],
                 condition=Q(status=ComparisonStatus.PENDING),

@@ -91,12 +91,15 @@ class JudgeAttempt(models.Model):
     latency_ms = models.PositiveIntegerField(null=True, blank=True)
     first_token_ms = models.PositiveIntegerField(null=True, blank=True)
     started_at = models.DateTimeField(auto_now_add=True)
+    ended_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ("comparison", "started_at", "pk")
         verbose_name = _("attempt")
         verbose_name_plural = _("attempts")
         constraints = [models.UniqueConstraint(fields=["comparison", "claim_token", "number"], name="attempt_once")]
+        # Serves the breaker: how the last calls ended.
+        indexes = [models.Index(fields=["-ended_at"], name="attempt_ended", condition=Q(ended_at__isnull=False))]
 
     def __str__(self) -> str:
         return f"{self.comparison_id}/{self.number}: {self.outcome}"

@@ -18,7 +18,7 @@ THIS_MACHINE = ("127.0.0.1", "::1", "localhost")
 class LLMProvider(models.Model):
     """A server that speaks the OpenAI chat-completions protocol."""
 
-    name = models.CharField(_("name"), max_length=120, unique=True)
+    name = models.CharField(_("name"), max_length=120)
     base_url = models.CharField(_("base URL"), max_length=500, help_text=_("ends in /v1"))
     api_key_encrypted = models.TextField(blank=True, editable=False)
     owner = models.ForeignKey(
@@ -33,8 +33,17 @@ class LLMProvider(models.Model):
     may_receive_personal_data = models.BooleanField(_("may receive personal data"), default=False)
     is_simulated = models.BooleanField(_("simulated, no LLM"), default=False)
     max_concurrency = models.PositiveIntegerField(_("parallel calls"), default=5, validators=[MinValueValidator(1)])
-    requests_per_minute = models.PositiveIntegerField(_("requests per minute"), null=True, blank=True)
-    tokens_per_minute = models.PositiveIntegerField(_("tokens per minute"), null=True, blank=True)
+    requests_per_minute = models.PositiveIntegerField(
+        _("requests per minute"), null=True, blank=True, validators=[MinValueValidator(1)]
+    )
+    tokens_per_minute = models.PositiveIntegerField(
+        _("tokens per minute"), null=True, blank=True, validators=[MinValueValidator(1)]
+    )
+    may_omit_finish_reason = models.BooleanField(
+        _("may omit the finish reason"),
+        default=False,
+        help_text=_("for servers that end a complete answer with [DONE] alone"),
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
@@ -42,7 +51,18 @@ class LLMProvider(models.Model):
         ordering = ("name",)
         verbose_name = _("provider")
         verbose_name_plural = _("providers")
-        constraints = [models.CheckConstraint(condition=Q(max_concurrency__gte=1), name="provider_concurrency_from_1")]
+        constraints = [
+            models.CheckConstraint(condition=Q(max_concurrency__gte=1), name="provider_concurrency_from_1"),
+            models.CheckConstraint(
+                condition=Q(requests_per_minute__isnull=True) | Q(requests_per_minute__gte=1),
+                name="provider_requests_from_1",
+            ),
+            models.CheckConstraint(
+                condition=Q(tokens_per_minute__isnull=True) | Q(tokens_per_minute__gte=1), name="provider_tokens_from_1"
+            ),
+            models.UniqueConstraint(fields=["name"], condition=Q(owner__isnull=True), name="provider_name_once"),
+            models.UniqueConstraint(fields=["owner", "name"], name="provider_name_once_per_owner"),
+        ]
 
     def __str__(self) -> str:
         return self.name
@@ -72,6 +92,7 @@ class LLMProvider(models.Model):
 class StructuredOutput(models.TextChoices):
     """How a model is told the shape of its answer."""
 
+    AUTO = "auto", _("as the provider test found")
     JSON_SCHEMA = "json_schema", _("JSON schema")
     JSON_OBJECT = "json_object", _("JSON object, schema in the prompt")
     TEXT = "text", _("plain text, schema in the prompt")
@@ -90,8 +111,20 @@ class JudgeModel(models.Model):
         _("price per million output tokens"), max_digits=10, decimal_places=4, null=True, blank=True
     )
     structured_output = models.CharField(
-        _("structured output"), max_length=12, choices=StructuredOutput, default=StructuredOutput.JSON_SCHEMA
+        _("structured output"), max_length=12, choices=StructuredOutput, default=StructuredOutput.AUTO
     )
+    # What the provider test found out; empty before it.
+    detected_output = models.CharField(
+        _("structured output found"),
+        max_length=12,
+        choices=[choice for choice in StructuredOutput.choices if choice[0] != StructuredOutput.AUTO],
+        blank=True,
+        editable=False,
+    )
+    streams_reasoning = models.BooleanField(_("streams its reasoning apart"), null=True, editable=False)
+    # Fields of a request that this model refuses, as the test found.
+    refused_parameters = models.JSONField(_("refused parameters"), default=list, blank=True, editable=False)
+    checked_at = models.DateTimeField(_("tested"), null=True, editable=False)
     parameters = models.JSONField(
         _("parameters"), default=dict, blank=True, help_text=_('sent with each call, for example {"temperature": 0}')
     )
@@ -105,3 +138,10 @@ class JudgeModel(models.Model):
 
     def __str__(self) -> str:
         return f"{self.model_name} · {self.provider.name}"
+
+    @property
+    def output_mode(self) -> str:
+        """How the shape is told: as set by hand, else as found by the provider test, else by a JSON schema."""
+        if self.structured_output != StructuredOutput.AUTO:
+            return self.structured_output
+        return self.detected_output or StructuredOutput.JSON_SCHEMA.value

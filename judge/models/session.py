@@ -158,6 +158,9 @@ class SessionJudge(models.Model):
     position = models.PositiveSmallIntegerField()
     model = models.ForeignKey(JudgeModel, models.PROTECT, related_name="session_judges", verbose_name=_("judge model"))
     parameters = models.JSONField(default=dict, blank=True)
+    # The ErrorCode that makes this judge unusable for now; the session's other judges go on. Empty: usable.
+    stop_reason = models.CharField(_("stopped because of"), max_length=40, blank=True, editable=False)
+    stopped_at = models.DateTimeField(_("stopped"), null=True, blank=True, editable=False)
 
     class Meta:
         ordering = ("session", "position")

@@ -1,30 +1,73 @@
-"""The claim as ONE statement: pick the next waiting comparison of a live session and lease it, or match no row.
+"""The claim as ONE statement: lease the next waiting comparison to a lane, on a free place of its provider, or nothing.
 
 Written by hand because the ORM has no UPDATE ... RETURNING; this is the hottest statement of the product, and one round
-trip instead of five.
+trip instead of ten. What it asks, from the inside out:
+
+- able: the session's judges that may be called now. The session is live and has this lane; the judge was not stopped;
+  its provider does not rest and its breaker is closed; the session has not yet its share of the provider's places (as
+  many as its workers are of all live sessions' workers there, but at least one); slot is the lowest free place.
+- first: of each of them the first waiting comparison.
+- chosen: that of the judge with the fewest comparisons in lanes, so that a slow judge does not take all lanes; of equals
+  the first in the queue.
 """
 
 from dataclasses import dataclass
+from functools import cache
 from uuid import UUID
 
 from django.conf import settings
-from django.db import connection
+from django.db import IntegrityError, connection
 
-from judge.domain.states import ComparisonStatus
-from judge.models import JudgeComparison, JudgePair, JudgeSession
-from judge.models.session import LIVE_STATUSES
+from judge.models import JudgeComparison, JudgeModel, JudgePair, JudgeSession, LLMProvider, ProviderState, SessionJudge
 
 _CLAIM = """
+WITH able AS MATERIALIZED (
+    SELECT judge.id AS judge_id, model.provider_id AS provider_id,
+        (SELECT MIN(free.slot) FROM (
+            SELECT 0 AS slot UNION ALL
+            SELECT taken.provider_slot + 1 FROM {comparisons} taken
+            WHERE taken.status = 'running' AND taken.provider_id = model.provider_id) free
+         WHERE NOT EXISTS (SELECT 1 FROM {comparisons} held WHERE held.status = 'running'
+            AND held.provider_id = model.provider_id AND held.provider_slot = free.slot)) AS slot,
+        (SELECT COUNT(*) FROM {comparisons} own WHERE own.status = 'running'
+            AND own.session_id = judge.session_id AND own.judge_id = judge.id) AS lanes,
+        (SELECT COUNT(*) FROM {comparisons} own WHERE own.status = 'running'
+            AND own.session_id = judge.session_id AND own.provider_id = model.provider_id) AS places,
+        COALESCE(state.concurrency, provider.max_concurrency) AS adapted,
+        provider.max_concurrency AS allowed,
+        live.worker_count AS workers,
+        (SELECT SUM(other.worker_count) FROM {sessions} other WHERE other.status IN ('queued', 'running')
+            AND EXISTS (SELECT 1 FROM {judges} theirs JOIN {models} at ON at.id = theirs.model_id
+                WHERE theirs.session_id = other.id AND theirs.stop_reason = '' AND at.provider_id = model.provider_id)
+        ) AS all_workers
+    FROM {judges} judge
+    JOIN {sessions} live ON live.id = judge.session_id
+    JOIN {models} model ON model.id = judge.model_id
+    JOIN {providers} provider ON provider.id = model.provider_id
+    LEFT JOIN {states} state ON state.provider_id = provider.id
+    WHERE judge.session_id = %s AND judge.stop_reason = '' AND live.status IN ('queued', 'running')
+        AND live.worker_count > %s
+        AND (state.provider_id IS NULL
+            OR (state.breaker_reason = '' AND (state.blocked_until IS NULL OR state.blocked_until <= {now})))
+), first AS MATERIALIZED (
+    SELECT able.provider_id, able.slot, able.lanes,
+        (SELECT waiting.id FROM {comparisons} waiting
+         WHERE waiting.judge_id = able.judge_id AND waiting.status = 'pending'
+         ORDER BY waiting.queue_position LIMIT 1 {lock}) AS comparison_id
+    FROM able
+    WHERE able.slot < able.adapted AND able.slot < able.allowed
+        AND (able.places = 0 OR able.places < ROUND(1.0 * able.allowed * able.workers / able.all_workers))
+), chosen AS MATERIALIZED (
+    SELECT first.comparison_id, first.provider_id, first.slot
+    FROM first JOIN {comparisons} next ON next.id = first.comparison_id
+    ORDER BY first.lanes, next.queue_position LIMIT 1
+)
 UPDATE {comparisons}
-SET status = %s, worker_id = %s, claim_token = %s, lease_expires_at = {lease_end}, started_at = {now},
-    attempt_count = attempt_count + 1
-WHERE id = (
-    SELECT waiting.id FROM {comparisons} waiting
-    WHERE waiting.session_id = %s AND waiting.status = %s
-      AND EXISTS (SELECT 1 FROM {sessions} live WHERE live.id = waiting.session_id AND live.status IN (%s, %s))
-    ORDER BY waiting.queue_position LIMIT 1 {lock})
-  AND status = %s
-RETURNING id, judge_id, position_order,
+SET status = 'running', worker_id = %s, claim_token = %s, lease_expires_at = {lease_end}, started_at = {now},
+    attempt_count = attempt_count + 1, provider_id = chosen.provider_id, provider_slot = chosen.slot
+FROM chosen
+WHERE {comparisons}.id = chosen.comparison_id AND {comparisons}.status = 'pending'
+RETURNING {comparisons}.id, judge_id, position_order, {comparisons}.provider_id, {comparisons}.provider_slot,
     (SELECT held.status FROM {sessions} held WHERE held.id = {comparisons}.session_id),
     (SELECT pair.thread_a_id FROM {pairs} pair WHERE pair.id = {comparisons}.pair_id),
     (SELECT pair.thread_b_id FROM {pairs} pair WHERE pair.id = {comparisons}.pair_id),
@@ -43,6 +86,15 @@ _SQLITE = {
     "lease_end": "STRFTIME('%%Y-%%m-%%d %%H:%%M:%%f', 'NOW', %s || ' seconds')",
     "lock": "",
 }
+_TABLES = {
+    "comparisons": JudgeComparison,
+    "judges": SessionJudge,
+    "models": JudgeModel,
+    "pairs": JudgePair,
+    "providers": LLMProvider,
+    "sessions": JudgeSession,
+    "states": ProviderState,
+}
 
 
 @dataclass(frozen=True)
@@ -57,43 +109,36 @@ class Claim:
 
 @dataclass(frozen=True)
 class TakenClaim(Claim):
-    """A fresh claim with what is to be judged: ids of threads and pillars in the slots A and B of this presentation."""
+    """A fresh claim with what is to be judged: ids of threads and pillars in the slots A and B of this presentation.
+
+    ``provider_slot`` is the place among the provider's parallel calls, from 0.
+    """
 
     session_status: str
     judge_id: int
     position_order: int
+    provider_id: int
+    provider_slot: int
     thread_ids: tuple[int, int]
     pillar_ids: tuple[int, int]
 
 
 def claim_next(session_id: int, worker_id: int, token: UUID) -> TakenClaim | None:
-    """Lease the next waiting comparison of a live session to a lane; None without one.
+    """Lease the next waiting comparison of a live session to a lane; None without one that may be judged now.
 
-    Raises IntegrityError when the lane already judges (one_running_per_lane).
+    Raises IntegrityError when the lane already judges (one_running_per_lane), or when another lane took the same place
+    at the provider at this very moment (provider_slot_once).
     """
-    dialect = _POSTGRESQL if connection.vendor == "postgresql" else _SQLITE
-    tables = {
-        "comparisons": JudgeComparison._meta.db_table,
-        "pairs": JudgePair._meta.db_table,
-        "sessions": JudgeSession._meta.db_table,
-    }
     stored_token = JudgeComparison._meta.get_field("claim_token").get_db_prep_value(token, connection)
-    parameters = [
-        ComparisonStatus.RUNNING.value,
-        worker_id,
-        stored_token,
-        settings.JUDGE_LEASE_SECONDS,
-        session_id,
-        ComparisonStatus.PENDING.value,
-        *(status.value for status in LIVE_STATUSES),
-        ComparisonStatus.PENDING.value,
-    ]
     with connection.cursor() as cursor:
-        cursor.execute(_CLAIM.format(**dialect, **tables), parameters)
+        cursor.execute(
+            _statement(connection.vendor),
+            [session_id, worker_id, worker_id, stored_token, settings.JUDGE_LEASE_SECONDS],
+        )
         row = cursor.fetchone()
     if row is None:
         return None
-    comparison_id, judge_id, position_order, status, thread_a, thread_b, pillar_a, pillar_b = row
+    comparison_id, judge_id, position_order, provider_id, slot, status, thread_a, thread_b, pillar_a, pillar_b = row
     step = 1 if position_order == 1 else -1
     return TakenClaim(
         comparison_id=comparison_id,
@@ -103,6 +148,20 @@ def claim_next(session_id: int, worker_id: int, token: UUID) -> TakenClaim | Non
         session_status=status,
         judge_id=judge_id,
         position_order=position_order,
+        provider_id=provider_id,
+        provider_slot=slot,
         thread_ids=(thread_a, thread_b)[::step],
         pillar_ids=(pillar_a, pillar_b)[::step],
     )
+
+
+@cache
+def _statement(vendor: str) -> str:
+    tables = {name: model._meta.db_table for name, model in _TABLES.items()}
+    return _CLAIM.format(**(_POSTGRESQL if vendor == "postgresql" else _SQLITE), **tables)
+
+
+def is_taken_place(error: IntegrityError) -> bool:
+    """Whether a claim was refused because another lane took the same place at the provider."""
+    names = getattr(getattr(error.__cause__, "diag", None), "constraint_name", None) or str(error)
+    return "provider_slot" in names

@@ -23,7 +23,7 @@ from judge.domain.errors import ErrorCode
 from judge.domain.states import ComparisonStatus, SessionStatus
 from judge.models import JudgeComparison, JudgeSession
 from judge.models.session import LIVE_STATUSES
-from judge.services.claiming import Claim, TakenClaim, claim_next
+from judge.services.claiming import Claim, TakenClaim, claim_next, is_taken_place
 from judge.services.tally import Tally, conclude, count
 from judge.services.transactions import in_transaction
 
@@ -31,7 +31,9 @@ logger = logging.getLogger(__name__)
 
 Write = Callable[[], None]
 
-NOT_LEASED = {"claim_token": None, "lease_expires_at": None}
+NOT_LEASED = {"claim_token": None, "lease_expires_at": None, "provider": None, "provider_slot": None}
+# Lanes that claim at the same moment choose the same free place at the provider; all but one choose again.
+CLAIM_TRIES = 20
 
 
 def lease_end() -> Combinable:
@@ -43,16 +45,23 @@ def lease_end() -> Combinable:
 def claim(session_id: int, worker_id: int) -> TakenClaim | None:
     """Take the next waiting comparison of a live session for one lane.
 
-    Returns None when there is nothing to do, when the session is not live, or when the lane is already judging: the
-    unique key one_running_per_lane refuses a second claim, however many wake-ups arrive.
+    Returns None when there is nothing that may be judged now, when the session is not live, or when the lane is already
+    judging: the unique key one_running_per_lane refuses a second claim, however many wake-ups arrive.
     """
-    try:
-        taken = claim_next(session_id, worker_id, uuid4())
-    except IntegrityError:
-        return None
+    taken = _claim_place(session_id, worker_id)
     if taken is not None and taken.session_status == SessionStatus.QUEUED:
         mark_running(session_id)
     return taken
+
+
+def _claim_place(session_id: int, worker_id: int) -> TakenClaim | None:
+    for _ in range(CLAIM_TRIES):
+        try:
+            return claim_next(session_id, worker_id, uuid4())
+        except IntegrityError as error:
+            if not is_taken_place(error):
+                return None
+    return None  # recover() wakes the lane again
 
 
 def mark_running(session_id: int) -> None:

@@ -23,7 +23,7 @@ def of(name: str, session: JudgeSession) -> str:
 def finished(session: JudgeSession) -> JudgeSession:
     """All comparisons judged: whoever is shown first wins, but for the first pair, where one thread wins twice."""
     session.comparisons.filter(status="running").update(
-        status="pending", claim_token=None, lease_expires_at=None, worker_id=None
+        status="pending", claim_token=None, lease_expires_at=None, provider=None, provider_slot=None, worker_id=None
     )
     done = session.comparisons.filter(status="completed").values_list("pair", flat=True)
     for comparison in session.comparisons.filter(status="pending"):

@@ -205,7 +205,12 @@ def test_actions_move_the_state_and_wake_the_lanes(
 def test_failed_comparisons_are_retried(client: APIClient, session: JudgeSession) -> None:
     session.comparisons.filter(status="pending").update(status="failed", error_code="refused")
     session.comparisons.filter(status="running").update(
-        status="failed", error_code="refused", claim_token=None, lease_expires_at=None
+        status="failed",
+        error_code="refused",
+        claim_token=None,
+        lease_expires_at=None,
+        provider=None,
+        provider_slot=None,
     )
     failed = session.comparisons.filter(status="failed").count()
     JudgeSession.objects.filter(pk=session.pk).update(status="completed", failed_comparisons=failed)

@@ -106,7 +106,7 @@ def test_a_heartbeat_keeps_only_leases_that_are_still_held(make_session: MakeSes
     kept, lost = taken(session, 0), taken(session, 1)
     expire(kept)
     JudgeComparison.objects.filter(pk=lost.comparison_id).update(
-        status=ComparisonStatus.PENDING, claim_token=None, lease_expires_at=None
+        status=ComparisonStatus.PENDING, claim_token=None, lease_expires_at=None, provider=None, provider_slot=None
     )
     assert queue.extend([kept.token, lost.token]) == {kept.token}
     assert recovery.recover().given_back == 0

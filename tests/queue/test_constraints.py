@@ -28,9 +28,12 @@ def test_a_comparison_runs_if_and_only_if_it_is_leased(make_session: MakeSession
     token = {"claim_token": uuid.uuid4(), "lease_expires_at": Now()}
     assert refused(row, status="running")
     assert refused(row, **token)
-    assert refused(row, status="running", **token)  # without a lane
-    assert refused(row, status="completed", **token)
-    assert not refused(row, status="running", worker_id=0, **token)
+    place = {"provider": row.get().judge.model.provider, "provider_slot": 0}
+    assert refused(row, status="running", **token, **place)  # without a lane
+    assert refused(row, status="running", worker_id=0, **token)  # without a place at the provider
+    assert refused(row, **place)
+    assert refused(row, status="completed", **token, **place)
+    assert not refused(row, status="running", worker_id=0, **token, **place)
 
 
 def test_a_failed_comparison_has_a_code_and_only_a_failed_one(make_session: MakeSession) -> None:
