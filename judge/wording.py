@@ -36,6 +36,7 @@ ERROR_WORDS: dict[str, Text] = {
     _E.TOO_LARGE: _("The answer was larger than allowed."),
     _E.STREAM_RESET: _("The connection broke while the model was answering."),
     _E.NOT_ALLOWED: _("The provider is not approved to receive the threads."),
+    _E.STORAGE: _("The database cannot store anything: its disk is full, or it is read-only."),
     _E.POISON: _("Judging this comparison ended its worker three times."),
     _E.CANCELLED: _("The session was stopped meanwhile."),
     _E.STALE_ATTEMPT: _("The answer came after its time had run out."),
@@ -44,6 +45,36 @@ ERROR_WORDS: dict[str, Text] = {
 
 REASON_WORDS: dict[str, Text] = {
     **ERROR_WORDS,
+    "nothing_judged": _("Not one comparison could be judged."),
+}
+
+# Why a session does not go on, or not faster (judge.selectors.causes). Values in brackets belong to the code.
+CAUSE_WORDS: dict[str, Text] = {
+    "lease_expired": _("Worker %(lane)s lost its comparison; another one takes it over within seconds."),
+    "not_recovered": _(
+        "Worker %(lane)s lost its comparison %(seconds)s seconds ago and nobody took it over. The clock process (beat) "
+        "does not seem to run."
+    ),
+    "no_worker": _(
+        "Comparisons have been waiting for %(seconds)s seconds and no worker takes them. Is a worker process running?"
+    ),
+    "not_taken_yet": _("No worker has taken a comparison yet. If this lasts, no worker process is running."),
+    "broker_away": _(
+        "Comparisons wait, but Redis cannot be reached, so no worker hears of them. Nothing is lost: judging goes on "
+        "once Redis is back."
+    ),
+    "provider_cooling": _("%(provider)s asked for a rest; it is called again at %(until)s."),
+    "breaker_open": _(
+        "%(provider)s is not called at present. %(reason)s It is tried every 30 seconds, and judging goes on by itself."
+    ),
+    "judge_stopped": _("The judge %(judge)s (%(provider)s) is stopped in this session. %(reason)s"),
+    "slots_taken": _(
+        "All parallel calls that %(provider)s allows (%(places)s) are in use, %(others)s of them by other sessions."
+    ),
+    "counters_mismatch": _("The session's counters do not agree with its comparisons. Please tell the operator."),
+    "paused": _("The session was paused by a person."),
+    "paused_because": _("The session is paused. %(reason)s"),
+    "paused_until_back": _("The session is paused. %(reason)s It goes on by itself once the provider answers again."),
     "nothing_judged": _("Not one comparison could be judged."),
 }
 
@@ -88,3 +119,9 @@ STEP_WORDS: dict[str, Text] = dict(
 def words(table: Mapping[Any, Text], code: str) -> Text:
     """The words for a code; a code without words is shown as it is rather than hidden."""
     return table.get(code, code)
+
+
+def cause(code: str, **values: object) -> Text:
+    """The sentence for a cause with its values filled in; an unknown code is shown as it is."""
+    sentence = CAUSE_WORDS.get(code)
+    return code if sentence is None else str(sentence) % values

@@ -2,15 +2,23 @@
 
 import os
 import sys
+from pathlib import Path
+from typing import Any
 
 from celery import Celery
-from celery.signals import worker_init, worker_shutting_down
+from celery.signals import after_task_publish, beat_init, setup_logging, worker_init, worker_shutting_down
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "llars.settings")
 
 app = Celery("llars")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+
+
+@setup_logging.connect(weak=False)
+def keep_our_logging(**kwargs: object) -> None:
+    """Logging stays as the settings have it. Celery's own would add handlers that print what errors say, and set the
+    level of everything to that of its command line."""
 
 
 @worker_init.connect(weak=False)
@@ -20,9 +28,31 @@ def take_turns_quickly(**kwargs: object) -> None:
     sys.setswitchinterval(0.0005)
 
 
+@worker_init.connect(weak=False)
+def serve_metrics(**kwargs: object) -> None:
+    """Show Prometheus what this worker does, where the operator wants that."""
+    from llars.metrics import serve_worker
+
+    serve_worker()
+
+
 @worker_shutting_down.connect(weak=False)
 def give_comparisons_back(**kwargs: object) -> None:
     """On SIGTERM: cut running calls and give their comparisons back, so that the worker ends within seconds."""
     from judge.services.leases import STOPPING
 
     STOPPING.set()
+
+
+@beat_init.connect(weak=False)
+def note_each_recovery(sender: Any, **kwargs: object) -> None:
+    """Beat leaves a mark beside its schedule whenever it has sent a recovery: container_health reads how old it is."""
+    from llars.container_health import beat_mark
+
+    mark = beat_mark(Path(sender.schedule_filename))
+
+    def sent(sender: object = None, **kwargs: object) -> None:
+        if sender == "judge.recover":
+            mark.touch()
+
+    after_task_publish.connect(sent, weak=False)

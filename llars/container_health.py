@@ -6,12 +6,21 @@ import time
 import urllib.request
 from pathlib import Path
 
+import django
+
+from llars import reach
 from llars.celery import app
+from llars.env import environment
 
 WEB = "http://127.0.0.1:8000/health/ready"
 BEAT_SCHEDULE = Path("/tmp/beat-schedule")  # noqa: S108 (the container's own)
-# Beat writes its schedule at least every three minutes.
-BEAT_SECONDS = 600
+# Beat sends a recovery every few seconds (LLARS_RECOVERY_SECONDS); three may fail, and a slow start is no fault.
+BEAT_MISSES = 3
+BEAT_GRACE = 30
+# Database and Redis together; this process is a fresh one, which reads all migrations before it can compare them.
+SERVERS_SECONDS = 5
+# A worker whose threads all compute answers late; one that hangs does not answer.
+PING_SECONDS = 10
 
 
 def web() -> bool:
@@ -26,15 +35,26 @@ def web() -> bool:
 
 
 def worker() -> bool:
-    """The worker of this container answers through the broker."""
+    """The worker of this container reaches its servers and answers through the broker."""
+    django.setup()
+    if any(answer != reach.OK for answer in reach.servers(SERVERS_SECONDS).values()):
+        return False
     name = f"judge@{os.uname().nodename}"
-    return bool(app.control.ping(destination=[name], timeout=10))
+    return bool(app.control.ping(destination=[name], timeout=PING_SECONDS))
+
+
+def beat_mark(schedule: Path) -> Path:
+    """The file that beat touches beside its schedule whenever it has sent a recovery (llars/celery.py)."""
+    return schedule.with_name(f"{schedule.name}.sent")
 
 
 def beat(schedule: Path = BEAT_SCHEDULE) -> bool:
-    """The clock has written its schedule lately. Which ending the file has depends on Python's database modules."""
-    written = [file.stat().st_mtime for file in schedule.parent.glob(f"{schedule.name}*")]
-    return bool(written) and time.time() - max(written) < BEAT_SECONDS
+    """The clock has lately sent a recovery: it runs, and the broker takes its messages."""
+    try:
+        sent = beat_mark(schedule).stat().st_mtime
+    except OSError:
+        return False
+    return time.time() - sent < BEAT_MISSES * environment().recovery_seconds + BEAT_GRACE
 
 
 CHECKS = {"web": web, "worker": worker, "beat": beat}

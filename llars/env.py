@@ -52,10 +52,23 @@ class Environment(BaseSettings):
         default=30, ge=1, le=3600, description="How long a claimed comparison waits for a sign of life."
     )
     heartbeat_seconds: float = Field(default=10, gt=0, le=600, description="How often a worker extends its leases.")
+    probe_seconds: float = Field(
+        default=30, gt=0, le=3600, description="How often a provider that does not answer is tried again."
+    )
     recovery_seconds: float = Field(default=10, gt=0, le=600, description="How often lost work is looked for.")
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
         default="INFO", description="DEBUG, INFO, WARNING or ERROR."
     )
+    log_format: Literal["line", "json"] = Field(
+        default="line", description="line for people, json for collectors of logs."
+    )
+    metrics_token: SecretStr = Field(
+        default=SecretStr(""), description="Who scrapes /metrics sends it as Bearer; empty: /metrics is not there."
+    )
+    metrics_port: int = Field(
+        default=0, ge=0, le=65535, description="First port at which a worker serves its metrics; 0: none does."
+    )
+    metrics_host: str = Field(default="127.0.0.1", description="Address at which workers serve their metrics.")
 
     @field_validator("allowed_hosts", "trusted_origins", "field_keys", "local_llm_hosts", mode="before")
     @classmethod
@@ -89,6 +102,11 @@ class Environment(BaseSettings):
         """Model servers in private networks that may be called: the list, and the one named for the command line."""
         named = urlsplit(self.llm_base_url).netloc.rpartition("@")[2]
         return (*self.local_llm_hosts, named) if named else self.local_llm_hosts
+
+    @field_validator("metrics_port", mode="before")
+    @classmethod
+    def _empty_is_off(cls, value: object) -> object:
+        return 0 if value == "" else value
 
     @field_validator("field_keys")
     @classmethod

@@ -1,9 +1,13 @@
 """Health of one process, for load balancers and compose."""
 
 from django.contrib.auth.decorators import login_not_required
-from django.db import OperationalError, connection
 from django.http import HttpRequest, JsonResponse
 from django.urls import path
+
+from llars import reach
+
+# All checks together; a load balancer that waits longer has given up before it hears why.
+SECONDS = 1.5
 
 
 @login_not_required
@@ -14,13 +18,15 @@ def live(request: HttpRequest) -> JsonResponse:
 
 @login_not_required
 def ready(request: HttpRequest) -> JsonResponse:
-    """The process can do its work: the database answers."""
-    try:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT 1")
-    except OperationalError:
-        return JsonResponse({"status": "database unreachable"}, status=503)
-    return JsonResponse({"status": "ready"})
+    """Whether the process can do its work, with the reason, within two seconds even where a server hangs.
+
+    200 "ready"; 200 "degraded" without Redis: pages and API answer, sessions can be started and paused, and workers
+    judge again once Redis is back; 503 "unready" without the database, or while its migrations are not applied.
+    """
+    checks = reach.servers(SECONDS)
+    if checks["database"] != reach.OK:
+        return JsonResponse({"status": "unready", "checks": checks}, status=503)
+    return JsonResponse({"status": "ready" if checks["redis"] == reach.OK else "degraded", "checks": checks})
 
 
 urlpatterns = [path("live", live), path("ready", ready)]

@@ -84,7 +84,8 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
 else:
     DATABASES["default"]["CONN_MAX_AGE"] = 600
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
-    DATABASES["default"]["OPTIONS"] = {"server_side_binding": True}
+    # The claim takes longer to plan than to run: a statement's plan is kept from its fifth time on, per connection.
+    DATABASES["default"]["OPTIONS"] = {"server_side_binding": True, "prepare_threshold": 5}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # People ------------------------------------------------------------------------------------------------------------
@@ -173,6 +174,7 @@ CELERY_BEAT_SCHEDULE = {
 
 JUDGE_LEASE_SECONDS = ENV.lease_seconds
 JUDGE_HEARTBEAT_SECONDS = ENV.heartbeat_seconds
+JUDGE_PROBE_SECONDS = ENV.probe_seconds
 JUDGE_FIELD_KEYS = tuple(key.get_secret_value() for key in ENV.field_keys)
 JUDGE_LOCAL_LLM_HOSTS = ENV.allowed_llm_hosts
 
@@ -199,4 +201,9 @@ SPECTACULAR_SETTINGS = {
     "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAuthenticated"],
 }
 
-LOGGING = logging_config(ENV.log_level)
+# Operation ---------------------------------------------------------------------------------------------------------
+
+LOGGING = logging_config(ENV.log_level, ENV.log_format)
+METRICS_TOKEN = ENV.metrics_token.get_secret_value()
+METRICS_HOST = ENV.metrics_host
+METRICS_PORT = ENV.metrics_port

@@ -20,4 +20,5 @@ urlpatterns = [
     path("judge/", include("judge.web.urls")),
     path("judge/", include("pillars.web.urls")),
     path("health/", include("llars.health")),
+    path("metrics", include("llars.metrics")),
 ]

@@ -2,15 +2,33 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, Final
 
 from judge.domain.errors import DomainError, ErrorCode
 
-_REASONING_BLOCK = re.compile(r"<(think|thinking|reasoning)>.*?</\1>\s*", re.DOTALL | re.IGNORECASE)
-_REASONING_OPEN = re.compile(r"<(think|thinking|reasoning)>", re.IGNORECASE)
-# Some chat templates put the opening tag into the prompt, so that the answer holds only the closing one.
-_REASONING_CLOSE = re.compile(r"</(think|thinking|reasoning)>\s*", re.IGNORECASE)
+# How models and servers mark reasoning that stands in the answer itself: opening tag and closing tag, in small letters.
+REASONING_TAGS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "<think>": "</think>",
+        "<thinking>": "</thinking>",
+        "<thought>": "</thought>",
+        "<reasoning>": "</reasoning>",
+        "<seed:think>": "</seed:think>",
+        "[think]": "[/think]",
+    }
+)
+
+
+def _any_of(patterns: Iterable[str]) -> re.Pattern[str]:
+    return re.compile("|".join(patterns), re.DOTALL | re.IGNORECASE)
+
+
+_REASONING_BLOCK = _any_of(f"{re.escape(start)}.*?{re.escape(end)}" for start, end in REASONING_TAGS.items())
+_REASONING_OPEN = _any_of(map(re.escape, REASONING_TAGS))
+_REASONING_CLOSE = _any_of(map(re.escape, REASONING_TAGS.values()))
+_BLANKS = re.compile("[\ufeff \t\r\n]*")
 _FENCE_LINE = re.compile(r"^[ \t]*```[^\n`]*$", re.MULTILINE)
 _BRACE_OR_QUOTE = re.compile(r'[{}"]')
 _ESCAPE_OR_QUOTE = re.compile(r'\\.|"', re.DOTALL)
@@ -61,7 +79,7 @@ def extract_json(text: str) -> str:
     one fenced block that is; else the outermost braces. Several objects are accepted only if they are equal.
     Raises InvalidAnswer: empty, refused (plain prose that opens like a refusal) or invalid_json.
     """
-    body = _without_reasoning(text.lstrip("\ufeff \t\r\n"))
+    body = without_reasoning(text)
     if not body:
         raise InvalidAnswer(ErrorCode.EMPTY, ("answer: empty",))
     is_json, value = _decode(body)
@@ -90,19 +108,37 @@ def looks_like_refusal(text: str) -> bool:
     return "{" not in body and _REFUSAL.match(body) is not None
 
 
-def _without_reasoning(body: str) -> str:
-    while match := _REASONING_BLOCK.match(body):
-        body = body[match.end() :]
-    if _REASONING_OPEN.match(body):
+def without_reasoning(text: str) -> str:
+    """An answer without the reasoning before it, and without blanks and byte order marks around it.
+
+    Dropped are leading blocks between a pair of tags, and what stands before a closing tag alone: some chat templates
+    put the opening tag into the prompt. But a text that begins with an object keeps it: there the tag may be quoted,
+    and what follows it may be a verdict that a thread suggested. Raises InvalidAnswer for reasoning without an end.
+    """
+    start = _after_blanks(text, 0)
+    while match := _REASONING_BLOCK.match(text, start):
+        start = _after_blanks(text, match.end())
+    if _REASONING_OPEN.match(text, start):
         raise _invalid("answer: unfinished reasoning")
-    tag = _REASONING_CLOSE.search(body)
-    if tag and not _REASONING_OPEN.search(body, 0, tag.start()) and not _within_braces(body, tag.start()):
-        body = body[tag.end() :]
-    return body.strip("\ufeff \t\r\n")
+    tag = _REASONING_CLOSE.search(text, start)
+    if tag and _ends_reasoning(text, start, tag.start()):
+        start = _after_blanks(text, tag.end())
+    return text[start:].rstrip("\ufeff \t\r\n")
 
 
-def _within_braces(text: str, position: int) -> bool:
-    start = text.find("{", 0, position)
+def _ends_reasoning(text: str, start: int, tag: int) -> bool:
+    if text.startswith(("{", "```"), start) or _REASONING_OPEN.search(text, start, tag):
+        return False
+    return not _within_braces(text, start, tag)
+
+
+def _after_blanks(text: str, position: int) -> int:
+    match = _BLANKS.match(text, position)
+    return match.end() if match else position
+
+
+def _within_braces(text: str, start: int, position: int) -> bool:
+    start = text.find("{", start, position)
     while start >= 0:
         end = _closing(text, start)
         if end is None:

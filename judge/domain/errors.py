@@ -28,6 +28,7 @@ class ErrorCode(StrEnum):
     TOO_LARGE = "too_large"
     STREAM_RESET = "stream_reset"
     NOT_ALLOWED = "not_allowed"  # the provider may not receive the threads
+    STORAGE = "storage"  # the database can store nothing: disk full, read-only
     POISON = "poison"
     CANCELLED = "cancelled"
     STALE_ATTEMPT = "stale_attempt"

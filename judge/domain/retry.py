@@ -22,9 +22,8 @@ RETRIED: Final = frozenset(
 )
 RETRIED_ONCE: Final = frozenset({_E.LENGTH, _E.EMPTY, _E.TOO_LARGE})
 REASKED: Final = frozenset({_E.INVALID_JSON, _E.INVALID_VERDICT})
-# No comparison of the session can succeed before somebody changes something at the provider.
-PAUSING: Final = frozenset({_E.INSUFFICIENT_QUOTA, _E.UNAUTHORIZED, _E.ADDRESS_REFUSED})
-PAUSING_WHEN_EXHAUSTED: Final = frozenset({_E.CONNECTION_FAILED})
+# No comparison of this judge can succeed before somebody changes something at the provider.
+STOPPING: Final = frozenset({_E.INSUFFICIENT_QUOTA, _E.UNAUTHORIZED, _E.ADDRESS_REFUSED})
 
 
 @dataclass(frozen=True)
@@ -58,13 +57,13 @@ class GiveUp:
 
 
 @dataclass(frozen=True)
-class PauseSession:
-    """The provider is unusable: the comparison goes back to pending and the session pauses with `reason`."""
+class StopJudge:
+    """The provider is unusable: the comparison goes back to pending and its judge stops with `reason`."""
 
     reason: ErrorCode
 
 
-Decision = Reask | RetryAfter | GiveUp | PauseSession
+Decision = Reask | RetryAfter | GiveUp | StopJudge
 
 
 def backoff(calls_made: int, policy: RetryPolicy, jitter: float) -> float:
@@ -85,14 +84,14 @@ def decide(
 ) -> Decision:
     """What to do after the last call of a comparison ended with `code`.
 
-    `calls_made` and `reasks_made` count this comparison's calls so far, the last included; `retry_after` is the
-    provider's own wish in seconds and never undercut; `jitter` lies in [0, 1). `same_code_calls` is how many of the
-    calls ended with this very code (for codes that are retried once); unknown, every earlier call counts as one.
+    `calls_made` and `reasks_made` count this comparison's calls so far, the last included, but without those that were
+    refused as too many: these are the provider's pace, not the comparison's fault, and never exhaust it. `retry_after`
+    is the provider's own wish in seconds and never undercut; `jitter` lies in [0, 1). `same_code_calls` is how many of
+    the calls ended with this very code (for codes that are retried once); unknown, every earlier call counts as one.
     """
-    exhausted = calls_made >= policy.max_calls
-    if code in PAUSING or (code in PAUSING_WHEN_EXHAUSTED and exhausted):
-        return PauseSession(code)
-    if exhausted:
+    if code in STOPPING:
+        return StopJudge(code)
+    if calls_made >= policy.max_calls and code is not _E.RATE_LIMITED:
         return GiveUp(code)
     if code in REASKED:
         return Reask() if reasks_made < policy.max_reasks else GiveUp(code)

@@ -41,6 +41,10 @@ STEPS: Final = (
 )
 
 _MAX_PROBLEMS: Final = 20
+# Steps between whole numbers that a server bound to the schema may choose from, and how many are worth listing.
+_SCORE_STEPS: Final = 2
+_CONFIDENCE_STEPS: Final = 20
+_MAX_STEPS: Final = 50
 _RULES: Final = {
     "missing": "missing",
     "extra_forbidden": "unexpected field",
@@ -94,7 +98,8 @@ def verdict_model(rubric: Rubric) -> type[BaseModel]:
     thoughts = create_model("ChainOfThought", __base__=_Strict, **_required(dict.fromkeys(STEPS, str)))
     criteria = {}
     for criterion in rubric.criteria:
-        score = Annotated[_Number, Field(ge=criterion.scale_min, le=criterion.scale_max)]
+        low, high = criterion.scale_min, criterion.scale_max
+        score = Annotated[_Number, Field(ge=low, le=high, json_schema_extra=_steps(low, high, _SCORE_STEPS))]
         entry = create_model(
             f"Score_{criterion.key}",
             __base__=_Strict,
@@ -106,7 +111,7 @@ def verdict_model(rubric: Rubric) -> type[BaseModel]:
         "chain_of_thought": thoughts,
         "criteria_scores": scores,
         "winner": Literal["A", "B", "TIE"],
-        "confidence": Annotated[_Number, Field(ge=0, le=1)],
+        "confidence": Annotated[_Number, Field(ge=0, le=1, json_schema_extra=_steps(0, 1, _CONFIDENCE_STEPS))],
         "final_justification": str,
     }
     return create_model("Verdict", __base__=_Strict, **_required(fields))
@@ -135,6 +140,15 @@ def parse_verdict(text: str, rubric: Rubric) -> Verdict:
     if any(holds_unstorable_characters(part) for part in _strings(document)):
         raise InvalidAnswer(ErrorCode.INVALID_VERDICT, ("answer: forbidden character",))
     return _verdict(document, rubric)
+
+
+def _steps(low: int, high: int, parts: int) -> dict[str, Any]:
+    """The values of a scale, listed for the schema: llama.cpp and servers built on it (Ollama for one) enforce `enum`,
+    but neither `minimum` nor `maximum` of a number. The parser takes any number in range, listed or not."""
+    if (high - low) * parts > _MAX_STEPS:
+        return {}
+    values = [step / parts for step in range(low * parts, high * parts + 1)]
+    return {"enum": [int(value) if value.is_integer() else value for value in values]}
 
 
 def _required(types: dict[str, Any]) -> dict[str, Any]:

@@ -14,6 +14,8 @@ _E = ErrorCode
 
 _MAX_TOKENS: Final = 10_000_000
 _REFUSING: Final = frozenset({"content_filter", "refusal", "safety", "SAFETY"})
+# Types of content parts that hold reasoning; whatever text they carry is no answer.
+_THINKING: Final = frozenset({"thinking", "reasoning", "redacted_thinking"})
 _CUT_OFF: Final = frozenset({"length", "max_tokens", "MAX_TOKENS"})
 
 
@@ -211,10 +213,17 @@ def _parts(parts: list[Any]) -> tuple[str, str]:
     for part in parts:
         if not isinstance(part, dict):
             raise CallFailed(_E.PROTOCOL_ERROR, "content is not text")
-        if isinstance(part.get("text"), str):
+        kind = str(part.get("type"))
+        if kind in _THINKING:
+            reasoning.append(_thought(part.get(kind) or part.get("text")))
+        elif isinstance(part.get("text"), str):
             text.append(part["text"])
-        elif isinstance(thinking := part.get("thinking"), list):
-            reasoning.extend(_parts(thinking))
-        elif isinstance(thinking, str):
-            reasoning.append(thinking)
     return "".join(text), "".join(reasoning)
+
+
+def _thought(held: Any) -> str:
+    """The text of a reasoning part, which holds it itself or in parts of its own."""
+    if isinstance(held, list):
+        texts = (part.get("text") for part in held if isinstance(part, dict))
+        return "".join(text for text in texts if isinstance(text, str))
+    return held if isinstance(held, str) else ""

@@ -14,7 +14,8 @@ class Endpoint:
 
     `base_url` ends in /v1 or the like; `parameters` are sent with each call (temperature, seed ...); `local_hosts` are
     the operator's exceptions to the address rules; `may_omit_finish_reason` is for servers known to end a complete
-    stream with [DONE] alone.
+    stream with [DONE] alone; `refused_parameters` are fields of a request that this model is known to refuse: the limit
+    of the output then goes under its other name, and the wish for a usage report is left out.
     """
 
     provider_id: int | None
@@ -25,3 +26,4 @@ class Endpoint:
     parameters: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     local_hosts: tuple[str, ...] = ()
     may_omit_finish_reason: bool = False
+    refused_parameters: frozenset[str] = frozenset()

@@ -42,12 +42,22 @@ _REQUEST_FIELDS: Final = (
     "messages",
 )
 
+SENTENCES: Final[Mapping[ErrorCode, str]] = {
+    _E.TIMEOUT_FIRST_TOKEN: "no text within the time limit",
+    _E.TIMEOUT_SILENCE: "no further text within the time limit",
+    _E.TIMEOUT_TOTAL: "the call took too long in all",
+    _E.TOO_LARGE: "more bytes than the limit",
+    _E.CANCELLED: "stopped during the call",
+    _E.STREAM_RESET: "the connection broke in mid-stream",
+}
+
 
 class CallFailed(Exception):
     """One call that brought no answer.
 
     `code` says why; `message` is short English for operators, without content and without key. `partial_text` is what
-    had arrived, exactly; `retry_after` is the provider's wish in seconds. Times are milliseconds from the start.
+    had arrived, exactly; `retry_after` is the provider's wish in seconds; `parameter` is the field of the request that
+    the server complains of, if it names one. Times are milliseconds from the start.
     """
 
     def __init__(
@@ -65,6 +75,7 @@ class CallFailed(Exception):
         self.http_status = http_status
         self.retry_after = retry_after
         self.partial_text = partial_text
+        self.parameter = ""
         self.reasoning_text = ""
         self.latency_ms: int | None = None
         self.first_token_ms: int | None = None
@@ -80,7 +91,10 @@ def failure_of_status(status: int, headers: Mapping[str, str], body: Any, api_ke
     code = _code_of_status(status, error)
     message = _describe(f"HTTP {status}", error, api_key)
     wish = retry_after_seconds(headers) if status in (429, 503, 529) or status >= 500 else None
-    return CallFailed(code, message, http_status=status, retry_after=wish)
+    failure = CallFailed(code, message, http_status=status, retry_after=wish)
+    if code is _E.BAD_REQUEST:
+        failure.parameter = _parameter(error, api_key)
+    return failure
 
 
 def failure_of_error_event(error: Any, api_key: str) -> CallFailed:
@@ -138,6 +152,21 @@ def _code_of_status(status: int, error: Mapping[str, Any]) -> ErrorCode:
     return _E.BAD_REQUEST
 
 
+def _parameter(error: Mapping[str, Any], api_key: str) -> str:
+    """The field of the request that an error is about: named by itself, by its place in the request, or in the text.
+
+    Of several in a text the first counts: "'max_tokens' is not supported, use 'max_completion_tokens' instead".
+    """
+    named = error.get("param")
+    if isinstance(details := error.get("detail"), list):
+        places = [detail.get("loc") for detail in details if isinstance(detail, Mapping)]
+        named = next((place[-1] for place in places if isinstance(place, list) and place), named)
+    if isinstance(named, str) and _WORD.fullmatch(named) and not _holds_key(named, api_key):
+        return named.partition(".")[0]
+    text = _text(error)
+    return min((field for field in _REQUEST_FIELDS if field in text), key=text.index, default="")
+
+
 def _error_object(body: Any) -> Mapping[str, Any]:
     if isinstance(body, Mapping):
         inner = body.get("error", body)
@@ -168,8 +197,7 @@ def _describe(start: str, error: Mapping[str, Any], api_key: str) -> str:
         value = error.get(key)
         if isinstance(value, str) and _WORD.fullmatch(value) and not _holds_key(value, api_key):
             found.append(f"{key} {value}")
-    text = _text(error)
-    if not isinstance(error.get("param"), str) and (field := next((f for f in _REQUEST_FIELDS if f in text), None)):
+    if not isinstance(error.get("param"), str) and (field := _parameter(error, api_key)):
         found.append(f"about {field}")
     return ", ".join(found)
 

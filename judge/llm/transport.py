@@ -23,6 +23,11 @@ _OWN_HEADERS: Final = [(b"User-Agent", b"llars-judge"), (b"Accept-Encoding", b"i
 
 # All that httpx2 passes on of an error within the transport is its text.
 REFUSED_ADDRESS: Final = "address refused"
+UNKNOWN_NAME: Final = "name cannot be resolved"
+CONNECTING_TIMED_OUT: Final = "connecting timed out"
+TLS_TIMED_OUT: Final = "TLS handshake timed out"
+TLS_CERTIFICATE: Final = "TLS certificate refused"
+TLS_FAILED: Final = "TLS failed"
 
 
 class ProviderTransport(httpx2.HTTPTransport):
@@ -78,13 +83,13 @@ class PinnedBackend(httpcore2.NetworkBackend):
         try:
             addresses = resolve_host(host, port, max(0.0, deadline - time.monotonic()))
         except OSError:
-            raise httpcore2.ConnectError("name cannot be resolved") from None
+            raise httpcore2.ConnectError(UNKNOWN_NAME) from None
         if not is_local_host(host, port, self._local_hosts) and any(is_refused(address) for address in addresses):
             raise httpcore2.ConnectError(REFUSED_ADDRESS)
         for address in addresses:
             left = deadline - time.monotonic()
             if left <= 0:
-                raise httpcore2.ConnectTimeout("connecting timed out")
+                raise httpcore2.ConnectTimeout(CONNECTING_TIMED_OUT)
             try:
                 connection = socket.create_connection((str(address), port), left)
             except OSError:
@@ -92,7 +97,7 @@ class PinnedBackend(httpcore2.NetworkBackend):
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             return BoundedStream(connection)
         if time.monotonic() >= deadline:
-            raise httpcore2.ConnectTimeout("connecting timed out")
+            raise httpcore2.ConnectTimeout(CONNECTING_TIMED_OUT)
         raise httpcore2.ConnectError("connection refused or unreachable")
 
 
@@ -139,11 +144,11 @@ class BoundedStream(httpcore2.NetworkStream):
             return BoundedStream(ssl_context.wrap_socket(self._socket, server_hostname=server_hostname))
         except TimeoutError:
             self.close()
-            raise httpcore2.ConnectTimeout("TLS handshake timed out") from None
+            raise httpcore2.ConnectTimeout(TLS_TIMED_OUT) from None
         except (OSError, ValueError) as error:
             self.close()
             certificate = isinstance(error, ssl.SSLCertVerificationError)
-            raise httpcore2.ConnectError("TLS certificate refused" if certificate else "TLS failed") from None
+            raise httpcore2.ConnectError(TLS_CERTIFICATE if certificate else TLS_FAILED) from None
 
     def get_extra_info(self, info: str) -> Any:
         if info == "ssl_object":

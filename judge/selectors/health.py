@@ -1,61 +1,99 @@
 """Whether a session is doing well: counted from the rows, so that it shows what counters would hide."""
 
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
 
-from django.db.models import BooleanField, Case, Count, Value, When
-from django.db.models.functions import Now
+from django.db.models import Count, Exists, OuterRef
 
-from judge.models import JudgeComparison, JudgeSession
+from judge.domain.states import ComparisonStatus, SessionStatus
+from judge.models import JudgeComparison, JudgeSession, SessionJudge
+from judge.models.session import LIVE_STATUSES
+from judge.selectors.causes import Cause, Facts, causes
+from judge.selectors.depth import seconds_between, with_last_sign
+from judge.selectors.in_lanes import InLane, in_lanes
 from judge.selectors.progress import status_counts
+from judge.selectors.provider_load import provider_loads
+from llars.reach import redis_answers
 
-
-@dataclass(frozen=True)
-class Lease:
-    """A comparison that a lane holds. ``expired`` by the database's clock: recovery will take it back."""
-
-    worker_id: int
-    comparison_id: int
-    attempt_count: int
-    started_at: datetime | None
-    lease_expires_at: datetime
-    expired: bool
+_UNTAKEN = ("no_worker", "not_taken_yet")
 
 
 @dataclass(frozen=True)
 class Health:
-    """``counters_match``: the session's counters say the same as its rows. ``status_reason``: why it stands still."""
+    """``state``: "working" when lanes judge and nothing is wrong, "waiting" when what holds it up passes by itself,
+    "stuck" when somebody must do something, "idle" when it is not to be judged (created, paused by a person, ended).
+
+    ``status_reason``: why it stands still. ``counters_match``: the session's counters say the same as its rows.
+    ``running``: what the lanes hold. ``causes``: why it does not go on, or not faster.
+    """
 
     session_id: int
     status: str
     status_reason: str
+    state: str
     comparisons: dict[str, int]
     counters_match: bool
-    leases: tuple[Lease, ...]
+    running: tuple[InLane, ...]
+    causes: tuple[Cause, ...]
     errors: dict[str, int]
 
 
 def health(session: JudgeSession) -> Health:
-    """Read the health of a session (three queries)."""
+    """Read the health of a session (six queries, and a ping of Redis where no worker takes what waits)."""
     counts = status_counts(session)
+    counters_match = (
+        counts["completed"] == session.completed_comparisons
+        and counts["failed"] == session.failed_comparisons
+        and sum(counts.values()) == session.total_comparisons
+    )
+    facts = _facts(session, counters_match)
+    why = tuple(_with_broker(cause) for cause in causes(facts))
     return Health(
         session_id=session.pk,
         status=session.status,
         status_reason=session.status_reason,
+        state=_state(session, why),
         comparisons=counts,
-        counters_match=counts["completed"] == session.completed_comparisons
-        and counts["failed"] == session.failed_comparisons
-        and sum(counts.values()) == session.total_comparisons,
-        leases=_leases(session),
+        counters_match=counters_match,
+        running=facts.running,
+        causes=why,
         errors=_errors(session),
     )
 
 
-def _leases(session: JudgeSession) -> tuple[Lease, ...]:
-    expired = Case(When(lease_expires_at__lt=Now(), then=Value(True)), default=False, output_field=BooleanField())
-    rows = JudgeComparison.objects.filter(session=session).in_lanes().annotate(is_expired=expired)
-    fields = ("worker_id", "pk", "attempt_count", "started_at", "lease_expires_at", "is_expired")
-    return tuple(Lease(*row) for row in rows.values_list(*fields))
+def _facts(session: JudgeSession, counters_match: bool) -> Facts:
+    # Served by comparison_first.
+    pending = JudgeComparison.objects.filter(judge=OuterRef("pk"), status=ComparisonStatus.PENDING)
+    judges = SessionJudge.objects.filter(session=session).select_related("model").annotate(waits=Exists(pending))
+    shown = tuple(judges)
+    return Facts(
+        session=session,
+        counters_match=counters_match,
+        running=tuple(in_lanes(JudgeComparison.objects.filter(session=session))),
+        judges=shown,
+        waiting=frozenset(judge.pk for judge in shown if judge.waits),
+        loads=provider_loads({judge.model.provider_id for judge in shown}),
+        standstill=_standstill(session),
+    )
+
+
+def _standstill(session: JudgeSession) -> float | None:
+    """Seconds without a sign; None for a resumed session that nobody has claimed from, since its resume has no time."""
+    if session.status == SessionStatus.QUEUED and session.finished_comparisons:
+        return None
+    rows = with_last_sign(JudgeSession.objects.filter(pk=session.pk)).values_list("last_sign", "moment")
+    return max((seconds_between(last, moment) for last, moment in rows), default=0.0)
+
+
+def _with_broker(cause: Cause) -> Cause:
+    """Where no worker takes anything, Redis being away is the likelier reason than no worker being there."""
+    return replace(cause, code="broker_away") if cause.code in _UNTAKEN and not redis_answers() else cause
+
+
+def _state(session: JudgeSession, why: tuple[Cause, ...]) -> str:
+    hindrances = [cause for cause in why if cause.code != "paused"]
+    if hindrances:
+        return "waiting" if all(cause.passes_by_itself for cause in hindrances) else "stuck"
+    return "working" if session.status in LIVE_STATUSES else "idle"
 
 
 def _errors(session: JudgeSession) -> dict[str, int]:

@@ -1,5 +1,7 @@
 """The record of every call that was made, whatever came of it."""
 
+from django.db.models.functions import Now
+
 from judge.domain.errors import ErrorCode
 from judge.llm.client import Answer, CallFailed
 from judge.models import JudgeAttempt
@@ -57,4 +59,4 @@ def storable(text: str) -> str:
 def _close(attempt: JudgeAttempt, **values: object) -> None:
     # By queryset: the session may have been deleted while the model was answering. And once only: where the answer to a
     # commit got lost and the transaction is repeated, the call that was accepted must not turn into a stale one.
-    JudgeAttempt.objects.filter(pk=attempt.pk, outcome=JudgeAttempt.STARTED).update(**values)
+    JudgeAttempt.objects.filter(pk=attempt.pk, outcome=JudgeAttempt.STARTED).update(ended_at=Now(), **values)

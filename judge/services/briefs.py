@@ -14,7 +14,8 @@ from django.conf import settings
 from judge.domain.rubric import Language, Rubric
 from judge.domain.verdict import json_schema
 from judge.llm.endpoint import Endpoint, StructuredOutputMode
-from judge.models import SessionJudge
+from judge.models import ProviderState, SessionJudge
+from judge.services.rates import RateLimits
 
 KEPT_SECONDS = 10.0
 MOST_KEPT = 200
@@ -30,6 +31,9 @@ class Brief:
     criterion_ids: dict[str, int]
     schema: dict[str, Any]
     endpoint: Endpoint
+    rates: RateLimits
+    # The provider is called less in parallel than its settings allow, since it asked to slow down.
+    is_slowed_down: bool
     pillar_numbers: dict[int, int]
     input_price: Decimal | None
     output_price: Decimal | None
@@ -40,7 +44,7 @@ _kept: dict[int, tuple[float, Brief]] = {}
 
 
 def brief_for(session_judge_id: int) -> Brief:
-    """The brief of a session's judge, at most ten seconds old (three queries when it is read).
+    """The brief of a session's judge, at most ten seconds old (four queries when it is read).
 
     Raises ProviderNotAllowed: the threads must not be sent to this judge's provider.
     """
@@ -94,6 +98,8 @@ def _read(session_judge_id: int) -> Brief:
             may_omit_finish_reason=model.provider.may_omit_finish_reason,
             refused_parameters=frozenset(model.refused_parameters),
         ),
+        rates=RateLimits.of(model.provider),
+        is_slowed_down=ProviderState.objects.filter(pk=model.provider_id, concurrency__isnull=False).exists(),
         pillar_numbers=dict(session.pillars.values_list("pk", "number")),
         input_price=model.input_price,
         output_price=model.output_price,

@@ -4,6 +4,7 @@ import secrets
 from dataclasses import dataclass
 
 from judge.domain.prompt import RenderedPrompt, render_prompt
+from judge.domain.schema_text import with_schema
 from judge.services.briefs import Brief, brief_for
 from judge.services.claiming import TakenClaim
 from judge.services.texts import rendered_threads
@@ -25,4 +26,6 @@ def load_case(taken: TakenClaim) -> Case:
     prompt = render_prompt(
         brief.template, brief.rubric, first.text, second.text, brief.language, nonce=secrets.token_hex(8)
     )
+    if brief.endpoint.structured_output != "json_schema":
+        prompt = with_schema(prompt, brief.schema, brief.language)
     return Case(brief=brief, prompt=prompt, flags=sorted(first.flags | second.flags))

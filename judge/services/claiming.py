@@ -7,8 +7,8 @@ trip instead of ten. What it asks, from the inside out:
   its provider does not rest and its breaker is closed; the session has not yet its share of the provider's places (as
   many as its workers are of all live sessions' workers there, but at least one); slot is the lowest free place.
 - first: of each of them the first waiting comparison.
-- chosen: that of the judge with the fewest comparisons in lanes, so that a slow judge does not take all lanes; of equals
-  the first in the queue.
+- chosen: that of the judge with the fewest comparisons in lanes, so that a slow judge does not take all lanes; of
+  equals the first in the queue.
 """
 
 from dataclasses import dataclass
@@ -64,10 +64,10 @@ WITH able AS MATERIALIZED (
 )
 UPDATE {comparisons}
 SET status = 'running', worker_id = %s, claim_token = %s, lease_expires_at = {lease_end}, started_at = {now},
-    attempt_count = attempt_count + 1, provider_id = chosen.provider_id, provider_slot = chosen.slot
-FROM chosen
-WHERE {comparisons}.id = chosen.comparison_id AND {comparisons}.status = 'pending'
-RETURNING {comparisons}.id, judge_id, position_order, {comparisons}.provider_id, {comparisons}.provider_slot,
+    attempt_count = attempt_count + 1,
+    provider_id = (SELECT provider_id FROM chosen), provider_slot = (SELECT slot FROM chosen)
+WHERE {comparisons}.id = (SELECT comparison_id FROM chosen) AND {comparisons}.status = 'pending'
+RETURNING {comparisons}.id, judge_id, position_order, provider_id, provider_slot,
     (SELECT held.status FROM {sessions} held WHERE held.id = {comparisons}.session_id),
     (SELECT pair.thread_a_id FROM {pairs} pair WHERE pair.id = {comparisons}.pair_id),
     (SELECT pair.thread_b_id FROM {pairs} pair WHERE pair.id = {comparisons}.pair_id),

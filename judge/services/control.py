@@ -13,7 +13,8 @@ from django.utils.translation import gettext_lazy as _
 
 from judge import events
 from judge.domain.states import ACTION_SOURCES, ACTION_TARGETS, ComparisonStatus, SessionStatus
-from judge.models import JudgeComparison, JudgeSession
+from judge.models import JudgeComparison, JudgeSession, ProviderState, SessionJudge
+from judge.services import breaker
 from judge.services.errors import ActionRefused
 from judge.services.queue import NOT_LEASED, publish_progress
 from judge.services.transactions import in_transaction
@@ -54,6 +55,7 @@ def retry_failed(session_id: int) -> JudgeSession:
 
 
 def _act(session_id: int, action: str) -> JudgeSession:
+    _try_providers_again(session_id, action)
     return in_transaction(partial(_move, session_id, action))
 
 
@@ -73,6 +75,7 @@ def _move(session_id: int, action: str) -> JudgeSession:
         transaction.on_commit(partial(events.publish, done))
         transaction.on_commit(partial(ask_for_results, session.pk))
     if session.status == SessionStatus.QUEUED:
+        SessionJudge.objects.filter(session=session).update(stop_reason="", stopped_at=None)
         session.started_at = session.started_at or Now()
         session.completed_at = None
         wake_lanes_on_commit(session.pk, session.worker_count)
@@ -92,6 +95,16 @@ def _return_failed(session: JudgeSession, is_required: bool) -> None:
     if is_required and not count:
         raise ActionRefused("nothing_failed", _("No comparison of this session failed."))
     session.failed_comparisons -= count
+
+
+def _try_providers_again(session_id: int, action: str) -> None:
+    """Whoever starts or resumes a session wants its providers to be called again, also those whose breaker is open."""
+    session = JudgeSession.objects.get(pk=session_id)
+    if ACTION_TARGETS[action] != SessionStatus.QUEUED or SessionStatus(session.status) not in ACTION_SOURCES[action]:
+        return
+    broken = ProviderState.objects.exclude(breaker_reason="").filter(provider__models__session_judges__session=session)
+    for provider_id in set(broken.values_list("pk", flat=True)):
+        breaker.close(provider_id)
 
 
 def _lock_running(session_id: int) -> None:

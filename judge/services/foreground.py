@@ -16,6 +16,7 @@ from judge.selectors.progress import Progress, progress
 from judge.services import recovery
 from judge.services.lanes import run_lane
 from judge.services.results import refresh_results
+from judge.services.stopping import pause_if_stuck
 
 logger = logging.getLogger(__name__)
 
@@ -45,6 +46,7 @@ def judge_in_foreground(session_id: int, every_seconds: float = 0.5) -> Iterator
                 break
             if time.monotonic() >= next_recovery:
                 recovery.give_back_expired()
+                pause_if_stuck(session_id)
                 next_recovery = time.monotonic() + RECOVER_EVERY
             time.sleep(every_seconds)
     finally:

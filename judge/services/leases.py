@@ -2,7 +2,8 @@
 
 import logging
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from uuid import UUID
 
@@ -14,6 +15,8 @@ from judge.services.claiming import Claim
 
 logger = logging.getLogger(__name__)
 
+# How soon a lane learns that its session was deleted or aborted, or its comparison given to somebody else (seconds).
+LOOK_EVERY = 2.0
 # Set when this process was asked to end: running calls are cut and their comparisons given back.
 STOPPING = threading.Event()
 
@@ -47,7 +50,7 @@ class Lease:
 
 
 class LeaseKeeper:
-    """Extends all leases of this process with one statement per heartbeat."""
+    """Extends all leases of this process with one statement per heartbeat, and looks in between for lost ones."""
 
     def __init__(self) -> None:
         self._leases: dict[UUID, Lease] = {}
@@ -71,17 +74,21 @@ class LeaseKeeper:
 
     def _run(self) -> None:
         pause = threading.Event()
-        while not pause.wait(settings.JUDGE_HEARTBEAT_SECONDS):
+        beat_at = time.monotonic() + settings.JUDGE_HEARTBEAT_SECONDS
+        while not pause.wait(min(LOOK_EVERY, max(0.0, beat_at - time.monotonic()))):
             with self._lock:
                 leases = dict(self._leases)
                 if not leases:
                     self._thread = None
                     return
-            self._beat(leases)
+            is_due = time.monotonic() >= beat_at
+            if is_due:
+                beat_at = time.monotonic() + settings.JUDGE_HEARTBEAT_SECONDS
+            self._look(leases, queue.extend if is_due else queue.held)
 
-    def _beat(self, leases: dict[UUID, Lease]) -> None:
+    def _look(self, leases: dict[UUID, Lease], ask: Callable[[list[UUID]], set[UUID]]) -> None:
         try:
-            alive = queue.extend(list(leases))
+            alive = ask(list(leases))
         except DatabaseError as error:
             # The lease may run out meanwhile; completing is guarded by the token, so nothing goes wrong by waiting.
             logger.warning("heartbeat_failed error=%s", type(error).__name__)

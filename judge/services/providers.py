@@ -33,7 +33,8 @@ def is_reachable(base_url: str) -> bool:
 
 
 def _model(name: str, base_url: str, api_key: str, model_name: str, is_simulated: bool) -> JudgeModel:
-    provider = LLMProvider.objects.filter(name=name).first() or LLMProvider(name=name)
+    # Only the system's: a researcher's provider of the same name must not be given the operator's key.
+    provider = LLMProvider.objects.filter(name=name, owner=None).first() or LLMProvider(name=name)
     provider.base_url = base_url.rstrip("/")
     provider.is_simulated = is_simulated
     provider.api_key = api_key

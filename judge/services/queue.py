@@ -18,11 +18,10 @@ from django.db.models import DateTimeField, ExpressionWrapper, F, Value
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Now
 
-from judge import events
+from judge import events, metrics
 from judge.domain.errors import ErrorCode
 from judge.domain.states import ComparisonStatus, SessionStatus
 from judge.models import JudgeComparison, JudgeSession
-from judge.models.session import LIVE_STATUSES
 from judge.services.claiming import Claim, TakenClaim, claim_next, is_taken_place
 from judge.services.tally import Tally, conclude, count
 from judge.services.transactions import in_transaction
@@ -105,11 +104,17 @@ def finish(
         return logged(claimed, still_held=False)
 
 
+def held(tokens: list[UUID]) -> set[UUID]:
+    """Those of the tokens that still hold a lease."""
+    rows = JudgeComparison.objects.filter(status=ComparisonStatus.RUNNING, claim_token__in=tokens)
+    return {token for token in rows.values_list("claim_token", flat=True) if token is not None}
+
+
 def extend(tokens: list[UUID]) -> set[UUID]:
     """Extend the leases behind the tokens; returns the tokens that still hold one."""
     rows = JudgeComparison.objects.filter(status=ComparisonStatus.RUNNING, claim_token__in=tokens)
     rows.update(lease_expires_at=lease_end())
-    return {token for token in rows.values_list("claim_token", flat=True) if token is not None}
+    return held(tokens)
 
 
 def fail(claimed: Claim, code: ErrorCode, message: str = "") -> bool:
@@ -124,20 +129,19 @@ def fail(claimed: Claim, code: ErrorCode, message: str = "") -> bool:
     return finish(claimed, ComparisonStatus.FAILED, failed, error_code=code, error_message=message[:500])
 
 
-def release(claimed: Claim, pause_reason: ErrorCode | None = None) -> bool:
-    """Give a comparison back unjudged, without counting the attempt; with a reason, pause its session."""
+def release(claimed: Claim, reason: ErrorCode | None = None) -> bool:
+    """Give a comparison back unjudged, without counting the attempt: the process is to end, or for the reason given."""
 
     def work() -> bool:
         given_back = JudgeComparison.objects.filter(
             pk=claimed.comparison_id, status=ComparisonStatus.RUNNING, claim_token=claimed.token
         ).update(status=ComparisonStatus.PENDING, attempt_count=F("attempt_count") - 1, **NOT_LEASED)
-        if given_back and pause_reason:
-            live = JudgeSession.objects.filter(pk=claimed.session_id, status__in=LIVE_STATUSES)
-            if live.update(status=SessionStatus.PAUSED, status_reason=pause_reason):
-                transaction.on_commit(partial(publish_progress, claimed.session_id))
         return bool(given_back)
 
-    return logged(claimed, in_transaction(work))
+    if not logged(claimed, in_transaction(work)):
+        return False
+    metrics.released(reason or "")
+    return True
 
 
 def publish_progress(session_id: int) -> None:
@@ -150,5 +154,6 @@ def publish_progress(session_id: int) -> None:
 def logged(claimed: Claim, still_held: bool) -> bool:
     """Pass the outcome of a guarded write on; an answer that came too late is thrown away and logged."""
     if not still_held:
+        metrics.stale()
         logger.warning("stale_attempt comparison=%s worker=%s", claimed.comparison_id, claimed.worker_id)
     return still_held

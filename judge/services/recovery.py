@@ -1,4 +1,4 @@
-"""What beat does every ten seconds: give lost work back, wake lanes that should run, catch up with results."""
+"""What beat does every ten seconds: give lost work back, wake idle lanes, have silent providers probed, renew results."""
 
 import logging
 from dataclasses import dataclass
@@ -7,16 +7,18 @@ from functools import partial
 from django.db.models import F, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce, Now
 
+from judge import metrics
 from judge.domain.errors import ErrorCode
 from judge.domain.states import ComparisonStatus
 from judge.models import JudgeComparison, JudgeSession, ResultSnapshot
 from judge.selectors.results import OVERVIEW
-from judge.services import queue
+from judge.services import breaker, queue
 from judge.services.claiming import Claim
 from judge.services.queue import NOT_LEASED
+from judge.services.stopping import pause_if_stuck
 from judge.services.tally import Tally, conclude
 from judge.services.transactions import in_transaction
-from judge.services.wakeups import ask_for_results, wake_lane
+from judge.services.wakeups import ask_for_probe, ask_for_results, wake_lane
 
 logger = logging.getLogger(__name__)
 
@@ -36,6 +38,9 @@ class Recovered:
 def recover() -> Recovered:
     """Return expired leases to the queue and wake the lanes of all live sessions. Safe to run twice at once."""
     given_back, poisoned = give_back_expired()
+    breaker.stop_started_meanwhile()
+    for provider_id in breaker.due().values_list("pk", flat=True):
+        ask_for_probe(provider_id)
     woken = sum(wake_idle_lanes(session) for session in JudgeSession.objects.live())
     for session_id in _sessions_with_old_results():
         ask_for_results(session_id)
@@ -51,12 +56,16 @@ def give_back_expired() -> tuple[int, int]:
         else:
             given_back += in_transaction(partial(_give_back, claimed))
     if given_back or poisoned:
+        metrics.lease_expired(given_back + poisoned)
+        metrics.poisoned(poisoned)
         logger.warning("leases_expired given_back=%s poisoned=%s", given_back, poisoned)
     return given_back, poisoned
 
 
 def wake_idle_lanes(session: JudgeSession) -> int:
     """Wake as many idle lanes as there is waiting work; lanes that judge already need no message."""
+    if pause_if_stuck(session.pk):
+        return 0
     rows = JudgeComparison.objects.filter(session=session)
     busy = set(rows.filter(status=ComparisonStatus.RUNNING).values_list("worker_id", flat=True))
     idle = [worker_id for worker_id in range(session.worker_count) if worker_id not in busy]

@@ -5,6 +5,7 @@ from itertools import islice
 from typing import Any
 
 from django.contrib.auth.models import User
+from django.db import connection
 from django.utils.translation import gettext_lazy as _
 
 from judge.domain.planning import PlannedComparison, PlannedPair, plan_comparisons, plan_pairs
@@ -15,6 +16,8 @@ from judge.services.errors import ActionRefused
 from judge.services.transactions import in_transaction
 
 BATCH = 1000
+# From this size on a plan is worth telling the database's planner about at once.
+LARGE_PLAN = 1000
 DELETABLE = (SessionStatus.CREATED, SessionStatus.COMPLETED, SessionStatus.FAILED, SessionStatus.ABORTED)
 
 
@@ -67,6 +70,16 @@ def _write_plan(session: JudgeSession, judges: list[SessionJudge], checked: Chec
         JudgeComparison.objects.bulk_create(_comparison(session, row, pair_ids, judges) for row in comparisons)
     session.total_comparisons = len(pair_ids) * checked.plan.comparisons_per_pair
     session.save(update_fields=["total_comparisons"])
+    if session.total_comparisons >= LARGE_PLAN:
+        _count_rows()
+
+
+def _count_rows() -> None:
+    """Renew PostgreSQL's statistics of the queue: until it does so itself, minutes later, it takes the table for tiny
+    and reads all waiting comparisons for each claim."""
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute(f"ANALYZE {JudgeComparison._meta.db_table}")
 
 
 def _pair(session: JudgeSession, planned: PlannedPair, pillar_ids: dict[int, int]) -> JudgePair:

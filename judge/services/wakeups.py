@@ -13,6 +13,8 @@ logger = logging.getLogger(__name__)
 PAYLOAD_VERSION = 1
 RUN_LANE = "judge.run_lane"
 REFRESH_RESULTS = "judge.refresh_results"
+PROBE = "judge.probe_provider"
+CHECK_PROVIDER = "judge.check_provider"
 # A wake-up that waited longer than this was overtaken by the next recovery.
 EXPIRES_SECONDS = 300
 PAUSE_AFTER_ERROR = 1.0
@@ -34,18 +36,30 @@ def ask_for_results(session_id: int) -> None:
     _send(REFRESH_RESULTS, session_id)
 
 
+def ask_for_check(check_id: int) -> bool:
+    """Ask some worker to test a provider. Returns whether the message went out: no recovery repeats this one."""
+    return bool(_send(CHECK_PROVIDER, check_id))
+
+
+def ask_for_probe(provider_id: int) -> None:
+    """Ask some worker whether a provider with an open breaker answers again."""
+    _send(PROBE, provider_id)
+
+
 class _Silence:
     """Remembers that Redis was just unreachable, so that waking five lanes does not wait five times for it."""
 
     until = 0.0
 
 
-def _send(task: str, *ids: int) -> None:
+def _send(task: str, *ids: int) -> bool:
     if time.monotonic() < _Silence.until:
-        return
+        return False
     try:
         current_app.send_task(task, args=ids, kwargs={"version": PAYLOAD_VERSION}, expires=EXPIRES_SECONDS)
     except (OperationalError, OSError) as error:
         # The database knows what is to be done; recover() wakes the lanes as soon as Redis is back.
         _Silence.until = time.monotonic() + PAUSE_AFTER_ERROR
         logger.warning("wakeup_not_sent task=%s ids=%s error=%s", task, ids, type(error).__name__)
+        return False
+    return True

@@ -7,8 +7,9 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, Final
 
 from judge.simulated.faults import FaultError, Script, disturb
+from judge.simulated.manners import Manners
 from judge.simulated.quality import QualityIndex, demo_index
-from judge.simulated.replies import DEFAULT_MODEL, answer_reply, error_body
+from judge.simulated.replies import answer_reply, error_body
 from judge.simulated.sending import Scope, Send, send_body, send_reply
 from judge.simulated.verdict import SimulatedSettings, decide
 
@@ -16,10 +17,6 @@ Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 
 _MAX_REQUEST_BYTES: Final = 16_000_000
 _RECORDED: Final = 2_000
-_MODELS: Final = {
-    "object": "list",
-    "data": [{"id": DEFAULT_MODEL, "object": "model", "created": 1_735_689_600, "owned_by": "llars-simulated"}],
-}
 
 
 class SimulatedJudge:
@@ -39,7 +36,10 @@ class SimulatedJudge:
         self._index = index
         self.script = Script(script)
         self.record = record
+        self.manners = Manners()
         self.calls = 0
+        self.listings = 0
+        self.at_once = self.most_at_once = 0
         self.requests: deque[dict[str, Any]] = deque(maxlen=_RECORDED)
         self._started = time.monotonic()
 
@@ -50,23 +50,37 @@ class SimulatedJudge:
             await self._answer(scope, receive, send)
 
     def reset(self) -> None:
-        """Forget the script and everything received."""
+        """Forget the script, the manners and everything received."""
         self.script.load(None)
+        self.manners = Manners()
         self.requests.clear()
-        self.calls = 0
+        self.calls = self.listings = self.most_at_once = 0
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         route = (scope["method"], scope["path"])
         if route == ("POST", "/v1/chat/completions"):
-            await self._chat(scope, receive, send)
+            await self._counted_chat(scope, receive, send)
         elif route == ("GET", "/v1/models"):
-            await _send_json(send, _MODELS)
+            await self._list_models(scope, send)
         elif route == ("GET", "/healthz"):
             await _send_json(send, {"status": "ok", "simulated": True})
         elif self.record and scope["path"].startswith("/_control/"):
             await self._control(route, receive, send)
         else:
             await send_body(send, 404, error_body("unknown path", "invalid_request_error"))
+
+    async def _list_models(self, scope: Scope, send: Send) -> None:
+        self.listings += 1
+        status, body = self.manners.list_models(scope["headers"])
+        await send_body(send, status, body)
+
+    async def _counted_chat(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self.at_once += 1
+        self.most_at_once = max(self.most_at_once, self.at_once)
+        try:
+            await self._chat(scope, receive, send)
+        finally:
+            self.at_once -= 1
 
     async def _chat(self, scope: Scope, receive: Receive, send: Send) -> None:
         raw = await _body(receive)
@@ -77,17 +91,26 @@ class SimulatedJudge:
         self.calls += 1
         if self.record:
             self._keep(request, scope)
+        status, refusal = self.manners.refusal(request, scope["headers"])
+        if refusal is not None:
+            await send_body(send, status, refusal)
+            return
         messages, model = request["messages"], str(request["model"])
-        index = demo_index() if self._index is None else self._index
-        verdict = decide(self.settings, index, model, messages, request.get("response_format"))
-        text = verdict if isinstance(verdict, str) else json.dumps(verdict, ensure_ascii=False)
-        reply = answer_reply(text, model, len(raw), self.settings)
+        reply = answer_reply(self._text(request), model, len(raw), self.settings)
         reply.stream = bool(request.get("stream"))
         rule = self.script.take("\n".join(str(message.get("content")) for message in messages))
         if rule is not None:
             disturb(reply, rule)
         options = request.get("stream_options")
         await send_reply(reply, isinstance(options, dict) and bool(options.get("include_usage")), scope, send)
+
+    def _text(self, request: dict[str, Any]) -> str:
+        index = demo_index() if self._index is None else self._index
+        model, shape = str(request["model"]), request.get("response_format")
+        verdict = decide(self.settings, index, model, request["messages"], shape)
+        if isinstance(verdict, str):
+            return self.manners.answer(request, verdict)
+        return json.dumps(verdict, ensure_ascii=False)
 
     def _keep(self, request: dict[str, Any], scope: Scope) -> None:
         headers = sorted(name.decode("latin-1") for name, _ in scope["headers"])

@@ -117,7 +117,7 @@ def _status(reply: Reply, options: Mapping[str, Any]) -> None:
 
 def _html(reply: Reply, options: Mapping[str, Any]) -> None:
     reply.body = b"<!DOCTYPE html><html><body><h1>Welcome to the proxy</h1></body></html>"
-    reply.content_type = "text/html; charset=utf-8"
+    reply.content_type = str(options.get("content_type", "text/html; charset=utf-8"))
 
 
 def _field(name: str, default: Any) -> Effect:
@@ -174,6 +174,29 @@ def _absurd_usage(reply: Reply, options: Mapping[str, Any]) -> None:
     reply.usage = options.get("value", {"prompt_tokens": -5, "completion_tokens": 10**12, "total_tokens": "many"})
 
 
+def _think_block(reply: Reply, options: Mapping[str, Any]) -> None:
+    """Reasoning within the answer: between `opening` and `closing`, either of which may be left out ("")."""
+    opening, closing = options.get("opening", "<think>"), options.get("closing", "</think>")
+    thought = options.get("value", "First I compare {A} and {B}.")
+    reply.text = f"{opening}{thought}{closing}\n{reply.text}"
+    reply.count_usage()
+
+
+def _reasoning_field(reply: Reply, options: Mapping[str, Any]) -> None:
+    """Reasoning beside the answer: in `field`, taking `ms` milliseconds; `text` instead of the answer."""
+    reply.reasoning = options.get("value", "First I compare A and B.")
+    reply.reasoning_field = options.get("field", "reasoning_content")
+    reply.reasoning_ms = float(options.get("ms", 0))
+    reply.text = options.get("text", reply.text)
+    reply.stream = options.get("streamed", reply.stream)
+
+
+def _justified(reply: Reply, options: Mapping[str, Any]) -> None:
+    """A verdict with these words as its reason."""
+    reply.text = json.dumps({**json.loads(reply.text), "final_justification": options.get("value", "")})
+    reply.count_usage()
+
+
 _EFFECTS: Final[dict[str, Effect]] = {
     "ok": lambda reply, options: None,
     "status": _status,
@@ -188,8 +211,9 @@ _EFFECTS: Final[dict[str, Effect]] = {
     "prose": _text(lambda text: f"Here is my verdict:\n{text}\nI hope this helps."),
     "prose_only": _text(lambda text: "Both threads have their strengths."),
     "fenced": _text(lambda text: f"```json\n{text}\n```"),
-    "think_block": _text(lambda text: f"<think>First I compare {{A}} and {{B}}.</think>\n{text}"),
-    "reasoning_field": _field("reasoning", "First I compare A and B."),
+    "think_block": _think_block,
+    "reasoning_field": _reasoning_field,
+    "justified": _justified,
     "bom": _text(lambda text: "\ufeff" + text),
     "nul": _document(lambda document: document.update(final_justification="a\0b")),
     "lone_surrogate": _text(lambda text: text.replace('"final_justification": "', '"final_justification": "\ud83d')),

@@ -21,7 +21,9 @@ class Reply:
     """What will be sent; faults change it before that.
 
     `break_kind` names how the stream ends early after `break_share` of its pieces ("" = not); `break_options` are the
-    fault's own values. With `write_bytes` the stream is written in pieces of so many bytes, across all boundaries.
+    fault's own values. `reasoning` comes before the text and takes `reasoning_ms`; `reasoning_field` says where it is:
+    in "reasoning_content", in "reasoning", or in typed parts of the content ("parts"). With `write_bytes` the stream is
+    written in pieces of so many bytes, across all boundaries.
     """
 
     text: str
@@ -36,6 +38,8 @@ class Reply:
     refusal: str | None = None
     usage: Any = None
     reasoning: str = ""
+    reasoning_field: str = "reasoning_content"
+    reasoning_ms: float = 0.0
     send_done: bool = True
     stream: bool = True
     latency_ms: float = 0.0
@@ -70,7 +74,9 @@ def completion_body(reply: Reply) -> bytes:
     """The reply as one chat completion."""
     message: dict[str, Any] = {"role": "assistant", "content": reply.text, "refusal": reply.refusal}
     if reply.reasoning:
-        message["reasoning_content"] = reply.reasoning
+        message |= _reasoning(reply, reply.reasoning)
+        if reply.reasoning_field == "parts":
+            message["content"].append({"type": "text", "text": reply.text})
     choice = {"index": 0, "message": message, "finish_reason": reply.finish_reason, "logprobs": None}
     head = _head(reply, "chat.completion")
     return json.dumps({**head, "choices": [choice], "usage": reply.usage}).encode("ascii")
@@ -88,8 +94,6 @@ def stream_events(reply: Reply, include_usage: bool) -> tuple[list[bytes], list[
         for piece in cut(reply.text, reply.settings.chunks)
     ]
     before = [_event(head, {"role": "assistant", "content": "", "refusal": None}, None)]
-    if reply.reasoning:
-        before.append(_event(head, {"reasoning_content": reply.reasoning}, None))
     after = []
     if reply.refusal is not None:
         after.append(_event(head, {"refusal": reply.refusal}, None))
@@ -100,6 +104,14 @@ def stream_events(reply: Reply, include_usage: bool) -> tuple[list[bytes], list[
     if reply.send_done:
         after.append(b"data: [DONE]\n\n")
     return before, pieces, after
+
+
+def reasoning_events(reply: Reply) -> list[bytes]:
+    """The reasoning as server-sent events, sent before those of the text."""
+    if not reply.reasoning:
+        return []
+    head = json.dumps(_head(reply, "chat.completion.chunk"))[:-1]
+    return [_event(head, _reasoning(reply, piece), None) for piece in cut(reply.reasoning, None)]
 
 
 def cut(text: str, chunks: int | None) -> list[str]:
@@ -117,6 +129,12 @@ def moments(latency_ms: float, first_token_share: float, count: int) -> Iterator
     first = latency if count == 1 else latency * first_token_share
     step = (latency - first) / max(1, count - 1)
     return (first + step * position for position in range(count))
+
+
+def _reasoning(reply: Reply, piece: str) -> dict[str, Any]:
+    if reply.reasoning_field != "parts":
+        return {reply.reasoning_field: piece}
+    return {"content": [{"type": "thinking", "thinking": [{"type": "text", "text": piece}]}]}
 
 
 def _head(reply: Reply, kind: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import struct
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, Final
 
-from judge.simulated.replies import Reply, completion_body, error_body, moments, stream_events
+from judge.simulated.replies import Reply, completion_body, error_body, moments, reasoning_events, stream_events
 
 Scope = MutableMapping[str, Any]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
@@ -32,6 +32,15 @@ async def send_reply(reply: Reply, include_usage: bool, scope: Scope, send: Send
     before, pieces, after = stream_events(reply, include_usage)
     if reply.break_kind:
         pieces, after = pieces[: int(len(pieces) * reply.break_share)], []
+    reasoning = reasoning_events(reply)
+    if reply.reasoning_ms > 0:
+        await _write(send, b"".join(before))
+        for moment, piece in zip(moments(reply.reasoning_ms, 0, len(reasoning)), reasoning, strict=True):
+            await _until(started + moment)
+            await _write(send, piece)
+        before, started = [], started + reply.reasoning_ms / 1000
+    else:
+        before += reasoning
     if reply.write_bytes is not None:
         whole = b"".join(before + pieces + after)
         before, after = [], []

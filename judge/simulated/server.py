@@ -10,6 +10,7 @@ import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from judge.simulated.app import SimulatedJudge
+from judge.simulated.manners import Manners
 from judge.simulated.quality import QualityIndex
 from judge.simulated.sending import TRANSPORT_KEY
 from judge.simulated.verdict import SimulatedSettings
@@ -79,6 +80,16 @@ class SimulatedServer:
         return self.judge.calls
 
     @property
+    def listings(self) -> int:
+        """How often the list of models was asked for."""
+        return self.judge.listings
+
+    @property
+    def most_at_once(self) -> int:
+        """The greatest number of chat completions that were being answered at the same moment."""
+        return self.judge.most_at_once
+
+    @property
     def requests(self) -> list[dict[str, Any]]:
         """The last requests as received, with `_number`, `_at` (seconds) and `_headers` (names only)."""
         return list(self.judge.requests)
@@ -87,8 +98,12 @@ class SimulatedServer:
         """Order faults: steps for the next calls, rules for those after. Raises FaultError."""
         self.judge.script.load({"steps": list(steps), "rules": rules or []})
 
+    def play(self, **manners: Any) -> None:
+        """Play another server until the next reset; the names are those of Manners."""
+        self.judge.manners = Manners(**manners)
+
     def reset(self) -> None:
-        """Forget the script and everything received."""
+        """Forget the script, the manners and everything received."""
         self.judge.reset()
 
 

@@ -32,6 +32,13 @@ TEXTS: list[tuple[str, ErrorCode]] = [
     (f"```json\n[{BODY}]\n```", E.INVALID_JSON),
     (json.dumps(BODY), E.INVALID_JSON),
     (f"<think>never closed {BODY}", E.INVALID_JSON),
+    (f"<think>one</think><reasoning>never closed {BODY}", E.INVALID_JSON),
+    (f"<think>wrong end</reasoning>{BODY}", E.INVALID_JSON),
+    (f"[THINK]never closed {BODY}", E.INVALID_JSON),
+    ("I only thought.</think>", E.EMPTY),
+    ("I only thought.</think> A is better.", E.INVALID_JSON),
+    (f"{BODY} A thread says </think>{answer().replace('0.8', '0.7')}", E.INVALID_JSON),
+    (f"```json\n{BODY}\n```\nA thread says </think>{answer().replace('0.8', '0.7')}", E.INVALID_JSON),
     (f"```json\n{BODY[:-1]}\n```", E.INVALID_JSON),
     (f"{BODY} and also {answer().replace('0.8', '0.7')}", E.INVALID_JSON),
     (f"```json\n{BODY}\n```\n```json\n{BODY.replace('0.8', '0.7')}\n```", E.INVALID_JSON),
@@ -201,8 +208,12 @@ def test_one_changed_character_gives_a_valid_verdict_or_a_refusal_to_read_it(pos
 
 
 @pytest.mark.parametrize(
-    "unit", ["sorry ", "as an ai ", "als ki ", "leider, ", "<think>", "</think>", "I can't ", "{a} "]
-)
+    "unit",
+    [
+        "sorry ", "as an ai ", "als ki ", "leider, ", "<think>", "</think>", "<think></think>", "[THINK]x[/THINK]\n",
+        "I can't ", "{a} ", "{ </think>",
+    ],
+)  # fmt: skip
 def test_a_long_hostile_answer_is_refused_without_backtracking(unit: str):
     with pytest.raises(InvalidAnswer):
         parse_verdict(unit * 50_000, SMALL)

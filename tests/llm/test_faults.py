@@ -177,6 +177,35 @@ class TestStream:
         assert code(endpoint, limits=replace(QUICK, first_token=8, silence=8)) is expected
         assert ask(endpoint).finish_reason == "stop"
 
+    @pytest.mark.parametrize("kind", ["text/html", "text/plain", "text/event-stream", "application/json", ""])
+    def test_a_page_of_a_proxy_is_no_answer_whatever_it_calls_itself(
+        self, server: SimulatedServer, endpoint: Endpoint, kind: str
+    ) -> None:
+        server.script({"kind": "html_200", "content_type": kind})
+        caught = failure(endpoint)
+        assert (caught.code, caught.http_status) == (E.PROTOCOL_ERROR, 200)
+        assert "Welcome" not in f"{caught} {caught.partial_text}"
+
+    def test_a_whole_answer_that_is_too_large_is_cut_at_the_cap(
+        self, server: SimulatedServer, endpoint: Endpoint
+    ) -> None:
+        server.script({"kind": "reasoning_field", "text": "x" * 3_000_000, "streamed": False})
+        assert code(endpoint, limits=replace(QUICK, first_token=8, silence=8)) is E.TOO_LARGE
+
+    def test_an_endless_error_is_read_no_further_than_needed(self, server: SimulatedServer, endpoint: Endpoint) -> None:
+        server.script({"kind": "status", "status": 500, "message": "x" * 3_000_000})
+        caught = failure(endpoint, limits=replace(QUICK, first_token=8, silence=8))
+        assert (caught.code, caught.http_status) == (E.SERVER_ERROR, 500)
+
+    def test_a_long_answer_below_the_cap_is_kept_whole(self, server: SimulatedServer, endpoint: Endpoint) -> None:
+        server.script({"kind": "justified", "value": "x" * 100_000})
+        answer = ask(endpoint, limits=replace(QUICK, first_token=8, silence=8))
+        assert parse_verdict(answer.text, RUBRIC).reasoning == "x" * 100_000
+
+    def test_blanks_alone_are_an_empty_answer(self, server: SimulatedServer, endpoint: Endpoint) -> None:
+        server.script({"kind": "reasoning_field", "text": "\n \t\ufeff\r\n"})
+        assert code(endpoint) is E.EMPTY
+
     def test_the_cap_bounds_what_is_kept(self, server: SimulatedServer, endpoint: Endpoint) -> None:
         server.script("too_many_bytes")
         assert len(failure(endpoint, limits=replace(QUICK, max_bytes=50_000)).partial_text) <= 50_000

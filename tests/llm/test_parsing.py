@@ -95,6 +95,23 @@ def test_content_in_typed_parts() -> None:
     assert (taking.text, taking.reasoning_text) == ("yes", "hm")
 
 
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"type": "thinking", "thinking": "hm"},
+        {"type": "thinking", "text": "hm"},
+        {"type": "reasoning", "reasoning": "hm"},
+        {"type": "reasoning", "text": "hm"},
+        {"type": "thinking", "thinking": [{"type": "text", "text": "h"}, 3, {"type": "text", "text": "m"}]},
+    ],
+)
+def test_a_part_of_reasoning_is_never_answer_text(part: dict[str, object]) -> None:
+    pieces: list[str] = []
+    taking = collector(pieces)
+    taking.take_event(delta(content=[part, {"type": "text", "text": "yes"}]))
+    assert (taking.text, taking.reasoning_text, pieces) == ("yes", "hm", ["yes"])
+
+
 def test_reasoning_counts_towards_the_cap() -> None:
     taking = collector([])
     with pytest.raises(CallFailed) as caught:

@@ -13,6 +13,7 @@ from judge.models import JudgeComparison, JudgeSession
 from judge.selectors.progress import status_counts
 from judge.services import control, queue, recovery
 from judge.services.claiming import Claim
+from judge.services.stopping import stop_judge
 from tests.conftest import MakeSession
 
 pytestmark = [pytest.mark.queue, pytest.mark.django_db(transaction=True, serialized_rollback=True)]
@@ -136,7 +137,9 @@ def test_releasing_gives_the_comparison_back_without_counting_the_attempt(make_s
 
 def test_an_unusable_provider_pauses_the_session_with_its_reason(make_session: MakeSession) -> None:
     session = make_session()
-    queue.release(taken(session), pause_reason=ErrorCode.UNAUTHORIZED)
+    claimed = taken(session)
+    queue.release(claimed, ErrorCode.UNAUTHORIZED)
+    stop_judge(session.session_judges.get().pk, ErrorCode.UNAUTHORIZED)
     session.refresh_from_db()
     assert (session.status, session.status_reason) == (SessionStatus.PAUSED, "unauthorized")
     assert queue.claim(session.pk, 0) is None

@@ -19,7 +19,7 @@ from judge.models import (
 )
 from judge.selectors.progress import status_counts
 from judge.selectors.results import session_results
-from judge.services import control, lanes, leases, queue
+from judge.services import control, deliberation, leases, queue
 from judge.services.errors import ConfigRefused
 from judge.services.foreground import judge_in_foreground
 from judge.services.lanes import run_lane
@@ -215,7 +215,7 @@ def test_an_internal_error_is_a_failure_and_logs_no_text(
     def broken(*args: object) -> None:
         raise ValueError(message)
 
-    monkeypatch.setattr("judge.services.lanes.parse_verdict", broken)
+    monkeypatch.setattr("judge.services.deliberation.parse_verdict", broken)
     session = make_session(threads=1, position_swap=False)
     run_lane(session.pk, 0)
     assert JudgeComparison.objects.get(session=session).error_code == ErrorCode.INTERNAL_ERROR
@@ -248,14 +248,17 @@ def test_suspicious_texts_are_flagged_and_ordinary_ones_are_not(make_session: Ma
     assert {"instruction", "forged_delimiter"} <= set(comparison.flags)
 
 
-def test_a_provider_that_wants_a_long_rest_pauses_the_session(
+def test_a_provider_that_wants_a_long_rest_gets_it_and_the_session_waits(
     make_session: MakeSession, server: SimulatedServer
 ) -> None:
     server.script({"kind": "status", "status": 429, "retry_after": "3600"})
     session = make_session()
     run_lane(session.pk, 0)
+    assert queue.claim(session.pk, 1) is None
     session.refresh_from_db()
-    assert (session.status, session.status_reason) == (SessionStatus.PAUSED, "rate_limited")
+    assert (session.status, session.status_reason) == (SessionStatus.RUNNING, "")
+    assert status_counts(session)["pending"] == session.total_comparisons
+    assert server.calls == 1
 
 
 def test_half_a_surrogate_pair_in_an_answer_is_no_internal_error(
@@ -314,13 +317,13 @@ def test_a_verdict_whose_commit_is_repeated_stays_accepted(
     make_session: MakeSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The connection broke after the commit: the repeated transaction finds the comparison taken care of."""
-    stored = lanes.complete
+    stored = deliberation.complete
 
     def twice(*arguments: Any) -> bool:
         assert stored(*arguments) is True
         return stored(*arguments)
 
-    monkeypatch.setattr(lanes, "complete", twice)
+    monkeypatch.setattr(deliberation, "complete", twice)
     run_lane(make_session(threads=1, position_swap=False).pk, 0)
     assert JudgeAttempt.objects.get().outcome == JudgeAttempt.ACCEPTED
     assert JudgeEvaluation.objects.count() == 1

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from llars import container_health
-from llars.env import PREFIX, Environment
+from llars.env import PREFIX, Environment, environment
 
 ROOT = Path(__file__).resolve().parents[2]
 SECRET = re.compile(r"PASSWORD|SECRET|KEY|AUTH|_URL")
@@ -96,14 +96,15 @@ def test_hooks_need_no_other_host() -> None:
     assert {repo["repo"] for repo in hooks["repos"]} == {"local"}
 
 
-def test_a_clock_that_stopped_writing_is_not_healthy(tmp_path: Path) -> None:
+def test_a_clock_that_stopped_sending_is_not_healthy(tmp_path: Path) -> None:
     schedule = tmp_path / "schedule"
+    (tmp_path / "schedule.dat").touch()  # its schedule is written, but nothing was sent
     assert not container_health.beat(schedule)
-    written = tmp_path / "schedule.dat"
-    written.touch()
+    mark = container_health.beat_mark(schedule)
+    mark.touch()
     assert container_health.beat(schedule)
-    old = time.time() - container_health.BEAT_SECONDS - 1
-    os.utime(written, (old, old))
+    longest = container_health.BEAT_MISSES * environment().recovery_seconds + container_health.BEAT_GRACE
+    os.utime(mark, (time.time() - longest - 1,) * 2)
     assert not container_health.beat(schedule)
 
 
