@@ -1,42 +1,61 @@
-"""Celery tasks: ids in, one service call. Unknown payload versions are rejected: old and new code may run together."""
+"""Celery tasks: ids in, one service call.
 
-from celery import shared_task
+Old and new code may run side by side: a message of another version, or with other ids than this version knows, is
+rejected and dropped; recovery sends what is still to be done in words that are understood.
+"""
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from celery import Task, shared_task
 from celery.exceptions import Reject
 
 from judge.services import breaker, lanes, provider_check, recovery, results, wakeups
 
 
-def _check(version: int) -> None:
-    if version != wakeups.PAYLOAD_VERSION:
-        raise Reject(f"payload version {version} is not known here", requeue=False)
+def _wakeup(name: str) -> Callable[[Callable[..., None]], Task]:
+    """A task that takes exactly the ids its function names, and the version of the payload."""
+
+    def decorate(work: Callable[..., None]) -> Task:
+        count = len(inspect.signature(work).parameters)
+
+        def receive(*ids: Any, **payload: Any) -> None:
+            if payload != {"version": wakeups.PAYLOAD_VERSION}:
+                raise Reject(f"payload version {payload.get('version')} is not known here", requeue=False)
+            if len(ids) != count or not all(type(number) is int for number in ids):
+                raise Reject(f"{name} takes {count} ids", requeue=False)
+            work(*ids)
+
+        # Without functools.wraps: Celery would follow it to the inner signature and take a wrong message for a crash.
+        receive.__name__, receive.__doc__, receive.__module__ = work.__name__, work.__doc__, work.__module__
+        return shared_task(name=name)(receive)
+
+    return decorate
 
 
-@shared_task(name=wakeups.RUN_LANE)
-def run_lane(session_id: int, worker_id: int, version: int = 0) -> None:
+@_wakeup(wakeups.RUN_LANE)
+def run_lane(session_id: int, worker_id: int) -> None:
     """Judge in one lane for a few seconds, then wake the lane again."""
-    _check(version)
     if lanes.keep_lane_busy(session_id, worker_id):
         wakeups.wake_lane(session_id, worker_id)
 
 
-@shared_task(name=wakeups.REFRESH_RESULTS)
-def refresh_results(session_id: int, version: int = 0) -> None:
+@_wakeup(wakeups.REFRESH_RESULTS)
+def refresh_results(session_id: int) -> None:
     """Compute the results of a session anew."""
-    _check(version)
     results.refresh_results(session_id)
 
 
-@shared_task(name=wakeups.CHECK_PROVIDER)
-def check_provider(check_id: int, version: int = 0) -> None:
+@_wakeup(wakeups.CHECK_PROVIDER)
+def check_provider(check_id: int) -> None:
     """Run the test of a provider that a person asked for."""
-    _check(version)
     provider_check.run_check(check_id)
 
 
-@shared_task(name=wakeups.PROBE)
-def probe_provider(provider_id: int, version: int = 0) -> None:
+@_wakeup(wakeups.PROBE)
+def probe_provider(provider_id: int) -> None:
     """See whether a provider with an open breaker answers again."""
-    _check(version)
     breaker.probe(provider_id)
 
 
