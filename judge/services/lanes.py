@@ -20,6 +20,7 @@ from judge.services.patience import cannot_store
 from judge.services.provider_states import seconds_until_callable
 from judge.services.refresh import results_wanted
 from judge.services.stopping import pause, stop_judge
+from llars.logs import about
 
 logger = logging.getLogger(__name__)
 
@@ -40,7 +41,7 @@ def run_lane(session_id: int, worker_id: int) -> bool:
     if claimed is None:
         return False
     metrics.claimed(claimed.provider_id)
-    with keeper.keep(claimed) as lease:
+    with keeper.keep(claimed) as lease, about(session=session_id, comparison=claimed.comparison_id, worker=worker_id):
         _judge(claimed, lease)
     results_wanted(session_id)
     return not STOPPING.is_set()

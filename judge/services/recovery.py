@@ -1,4 +1,4 @@
-"""What beat does every ten seconds: give lost work back, wake idle lanes, have silent providers probed, renew results."""
+"""What beat does every ten seconds: give lost work back, wake idle lanes, probe silent providers, renew results."""
 
 import logging
 from dataclasses import dataclass
