@@ -4,9 +4,10 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from django.contrib.auth.models import User
+from pytest_django import Settings
 
 from judge.models import JudgeModel, JudgeSession
-from judge.services import control
+from judge.services import control, recovery
 from judge.services.briefs import forget_briefs
 from judge.services.configuration import SessionConfig
 from judge.services.providers import simulated_model
@@ -24,6 +25,19 @@ def no_old_briefs() -> None:
     """What a lane of another test kept in mind belongs to another database."""
     forget_briefs()
     forget_texts()
+
+
+@pytest.fixture(autouse=True)
+def long_running_database(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The database of the tests was started a moment ago; recovery would wait for signs of life of lanes of before."""
+    if "young_database" not in request.fixturenames:
+        monkeypatch.setattr(recovery, "database_has_just_started", lambda: False)
+
+
+@pytest.fixture
+def young_database(settings: Settings) -> None:
+    """The database was started less than a heartbeat ago, whenever that was."""
+    settings.JUDGE_HEARTBEAT_SECONDS = 30 * 24 * 3600
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Final, Literal
 
@@ -100,6 +101,8 @@ def render_thread(messages: Sequence[PromptMessage], language: Language) -> str:
     return "\n\n".join(blocks)
 
 
+# This and what a rubric contributes are the same for all comparisons of a session.
+@lru_cache(maxsize=64)
 def validate_template(template: str) -> tuple[str, str]:
     """The system and user part of a prompt text. Raises PromptError when it breaks the rules of this module."""
     match = _PARTS.fullmatch(template.replace("\r\n", "\n"))
@@ -231,6 +234,7 @@ def _delimited(letter: str, thread: str, nonce: str) -> str:
     return f"<<<THREAD {letter} {nonce}>>>\n{thread}\n<<<END THREAD {letter} {nonce}>>>"
 
 
+@lru_cache(maxsize=64)
 def _criteria(rubric: Rubric, language: Language) -> str:
     to = {"de": "bis", "en": "to"}[language]
     return "\n".join(
@@ -239,6 +243,7 @@ def _criteria(rubric: Rubric, language: Language) -> str:
     )
 
 
+@lru_cache(maxsize=64)
 def _answer_format(rubric: Rubric, language: Language) -> str:
     text = {"de": "Text", "en": "text"}[language]
     number = {"de": "Zahl", "en": "number"}[language]

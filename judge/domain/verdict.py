@@ -143,8 +143,8 @@ def parse_verdict(text: str, rubric: Rubric) -> Verdict:
 
 
 def _steps(low: int, high: int, parts: int) -> dict[str, Any]:
-    """The values of a scale, listed for the schema: llama.cpp and servers built on it (Ollama for one) enforce `enum`,
-    but neither `minimum` nor `maximum` of a number. The parser takes any number in range, listed or not."""
+    """The values of a scale, listed for the schema: the llama.cpp server enforces `enum`, but neither
+    `minimum` nor `maximum` of a number. The parser takes any number in range, listed or not."""
     if (high - low) * parts > _MAX_STEPS:
         return {}
     values = [step / parts for step in range(low * parts, high * parts + 1)]

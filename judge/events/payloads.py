@@ -1,6 +1,6 @@
 """Names and payloads of the server's events."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 
@@ -13,7 +13,7 @@ class Event:
 
     def payload(self) -> dict[str, Any]:
         """The event as JSON-ready dictionary, still without its seq."""
-        return {"type": self.type, **asdict(self)}
+        return {"type": self.type, **vars(self)}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,10 +10,13 @@ import threading
 import time
 
 from judge.events.payloads import Event
-from judge.events.publisher import forget_partial_answers, publish
+from judge.events.publisher import publish
 
 # Beyond this many the sender is too slow or Redis is away; watchers then read the database.
 MOST_WAITING = 5_000
+MOST_AT_ONCE = 200
+# What comes within this time goes out together: each round trip costs more than an event, and nobody sees a hundredth.
+GATHER_SECONDS = 0.01
 LAST_SECONDS = 2.0
 
 Forget = tuple[int, str]
@@ -23,24 +26,25 @@ class Post:
     """Takes events from any thread and sends them from its own."""
 
     def __init__(self) -> None:
-        self._waiting: queue.Queue[Event | Forget] = queue.Queue(MOST_WAITING)
+        self._waiting: queue.SimpleQueue[Event | Forget | threading.Event] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
 
     def send(self, item: Event | Forget) -> None:
         """Hand over one event, or the partial answer to forget; returns at once."""
+        if self._waiting.qsize() >= MOST_WAITING:
+            return
+        self._waiting.put(item)
         if self._thread is None or not self._thread.is_alive():
             self._start()
-        try:
-            self._waiting.put_nowait(item)
-        except queue.Full:
-            return
 
     def close(self, seconds: float = LAST_SECONDS) -> None:
         """Wait until everything handed over so far was sent, or the time is over."""
-        until = time.monotonic() + seconds
-        while self._waiting.unfinished_tasks and time.monotonic() < until:
-            time.sleep(0.005)
+        if self._thread is None or not self._thread.is_alive():
+            return
+        sent = threading.Event()
+        self._waiting.put(sent)
+        sent.wait(seconds)
 
     def _start(self) -> None:
         with self._lock:
@@ -51,17 +55,17 @@ class Post:
     def _run(self) -> None:
         while True:
             items = [self._waiting.get()]
-            while len(items) < 200:
-                try:
-                    items.append(self._waiting.get_nowait())
-                except queue.Empty:
-                    break
-            if events := [item for item in items if isinstance(item, Event)]:
-                publish(*events)
-            if forgotten := [item for item in items if isinstance(item, tuple)]:
-                forget_partial_answers(forgotten)
-            for _ in items:
-                self._waiting.task_done()
+            if not isinstance(items[0], threading.Event):
+                time.sleep(GATHER_SECONDS)
+            while len(items) < MOST_AT_ONCE and not self._waiting.empty():
+                items.append(self._waiting.get())
+            news = [item for item in items if isinstance(item, Event)]
+            forgotten = [item for item in items if isinstance(item, tuple)]
+            if news or forgotten:
+                publish(*news, forget=forgotten)
+            for item in items:
+                if isinstance(item, threading.Event):
+                    item.set()
 
 
 post = Post()

@@ -9,6 +9,7 @@ from typing import cast
 
 import redis
 from django.conf import settings
+from redis.commands.core import Script
 
 from judge.events.payloads import Event, LLMStream
 
@@ -22,18 +23,26 @@ PARTIAL_SECONDS = 900
 SEQ_SECONDS = 7 * 24 * 3600
 PAUSE_AFTER_ERROR = 1.0
 
-# Numbering and publishing in one step: two workers can never publish in another order than they were numbered.
+# Numbering and publishing in one step: two workers can never publish in another order than they were numbered. One call
+# for all events at hand, since each command costs its sender more than Redis. Per event: the keys of its number and of
+# the answer so far (empty: none), and five arguments; keys beyond those are removed.
 _PUBLISH = """
-local seq = redis.call('INCR', KEYS[1])
-redis.call('EXPIRE', KEYS[1], ARGV[1])
-local message = '{"seq":' .. seq .. ',' .. string.sub(ARGV[2], 2)
-redis.call('PUBLISH', ARGV[3], message)
-if ARGV[4] ~= '' then redis.call('PUBLISH', ARGV[4], message) end
-if KEYS[2] then
-  if ARGV[5] == '0' then redis.call('SET', KEYS[2], ARGV[6], 'EX', ARGV[7])
-  else redis.call('APPEND', KEYS[2], ARGV[6]); redis.call('EXPIRE', KEYS[2], ARGV[7]) end
+local seqs = {}
+for n = 0, (#ARGV - 2) / 5 - 1 do
+  local seq_key, partial_key, at = KEYS[2 * n + 1], KEYS[2 * n + 2], 5 * n + 3
+  local seq = redis.call('INCR', seq_key)
+  redis.call('EXPIRE', seq_key, ARGV[1])
+  local message = '{"seq":' .. seq .. ',' .. string.sub(ARGV[at], 2)
+  redis.call('PUBLISH', ARGV[at + 1], message)
+  if ARGV[at + 2] ~= '' then redis.call('PUBLISH', ARGV[at + 2], message) end
+  if partial_key ~= '' then
+    if ARGV[at + 3] == '0' then redis.call('SET', partial_key, ARGV[at + 4], 'EX', ARGV[2])
+    else redis.call('APPEND', partial_key, ARGV[at + 4]); redis.call('EXPIRE', partial_key, ARGV[2]) end
+  end
+  seqs[n + 1] = seq
 end
-return seq
+for n = 2 * #seqs + 1, #KEYS do redis.call('DEL', KEYS[n]) end
+return seqs
 """
 
 
@@ -51,34 +60,43 @@ class _Silence:
     until = 0.0
 
 
-def publish(*news: Event) -> list[int] | None:
+@cache
+def _script() -> Script:
+    return _client().register_script(_PUBLISH)
+
+
+def publish(*news: Event, forget: Iterable[tuple[int, str]] = ()) -> list[int] | None:
     """Publish events in one round trip and return their seqs; None when Redis is away.
 
-    Watchers then read the database: a lost event costs freshness only.
+    Watchers then read the database: a lost event costs freshness only. ``forget`` names finished answers, each as
+    (comparison id, claim token), whose texts are removed from Redis after the events.
     """
     if time.monotonic() < _Silence.until:
         return None
+    keys: list[str] = []
+    arguments: list[str | int] = [SEQ_SECONDS, PARTIAL_SECONDS]
+    for event in news:
+        _add(event, keys, arguments)
+    keys.extend(PARTIAL_KEY.format(*answer) for answer in forget)
     try:
-        with _client().pipeline(transaction=False) as pipeline:
-            for event in news:
-                keys, arguments = _command(event)
-                pipeline.eval(_PUBLISH, len(keys), *keys, *arguments)
-            return [int(seq) for seq in pipeline.execute()]
+        return [int(seq) for seq in _script()(keys, arguments)]
     except redis.RedisError as error:
         _Silence.until = time.monotonic() + PAUSE_AFTER_ERROR
-        logger.warning("event_not_published type=%s error=%s", news[0].type, type(error).__name__)
+        logger.warning("event_not_published count=%s error=%s", len(news), type(error).__name__)
         return None
 
 
-def _command(event: Event) -> tuple[list[str], list[str | int]]:
-    """Keys and arguments of the publishing script for one event."""
-    keys = [SEQ_KEY.format(event.session_id)]
+def _add(event: Event, keys: list[str], arguments: list[str | int]) -> None:
+    """Add one event's keys and arguments for the publishing script."""
     body = json.dumps(event.payload(), ensure_ascii=False, separators=(",", ":"))
+    keys.append(SEQ_KEY.format(event.session_id))
     channel = SESSION_CHANNEL.format(event.session_id)
     if isinstance(event, LLMStream):
         keys.append(PARTIAL_KEY.format(event.comparison_id, event.claim_token))
-        return keys, [SEQ_SECONDS, body, channel, "", event.offset, event.token, PARTIAL_SECONDS]
-    return keys, [SEQ_SECONDS, body, channel, OVERVIEW_CHANNEL]
+        arguments += (body, channel, "", event.offset, event.token)
+    else:
+        keys.append("")
+        arguments += (body, channel, OVERVIEW_CHANNEL, "", "")
 
 
 def partial_answer(comparison_id: int, claim_token: str) -> str:
@@ -91,13 +109,3 @@ def partial_answer(comparison_id: int, claim_token: str) -> str:
         _Silence.until = time.monotonic() + PAUSE_AFTER_ERROR
         return ""
     return cast(bytes, value).decode(errors="replace") if value else ""
-
-
-def forget_partial_answers(answers: Iterable[tuple[int, str]]) -> None:
-    """Remove the texts of finished answers, each given as (comparison id, claim token)."""
-    if time.monotonic() < _Silence.until:
-        return
-    try:
-        _client().delete(*(PARTIAL_KEY.format(*answer) for answer in answers))
-    except redis.RedisError:
-        return

@@ -3,6 +3,7 @@
 import logging
 import os
 import threading
+import weakref
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -71,7 +72,7 @@ def _build_client(endpoint: Endpoint) -> openai.OpenAI:
     # At DEBUG the library logs whole requests, that is thread texts.
     logging.getLogger("openai").setLevel(logging.WARNING)
     transport = ProviderTransport(endpoint.local_hosts, bool(endpoint.api_key), _MAX_CONNECTIONS)
-    return openai.OpenAI(
+    client = openai.OpenAI(
         base_url=endpoint.base_url,
         api_key=endpoint.api_key or "none",
         admin_api_key="",
@@ -80,6 +81,9 @@ def _build_client(endpoint: Endpoint) -> openai.OpenAI:
         max_retries=0,
         http_client=httpx2.Client(transport=transport, follow_redirects=False, trust_env=False),
     )
+    # A client that made room for others may still be in use: its connections are closed when the last call has ended.
+    weakref.finalize(client, transport.close).atexit = False
+    return client
 
 
 def _failure_before_answer(cause: BaseException | None, budget: CallBudget) -> CallFailed:

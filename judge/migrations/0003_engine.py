@@ -3,9 +3,10 @@
 import django.core.validators
 import django.db.models.deletion
 import django.db.models.functions.datetime
-import judge.domain.states
 from django.conf import settings
 from django.db import migrations, models
+
+import judge.domain.states
 
 
 def give_running_back(apps, schema_editor):

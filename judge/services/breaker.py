@@ -50,11 +50,14 @@ def open_if_failing(provider_id: int, code: ErrorCode) -> bool:
     return True
 
 
-def close(provider_id: int) -> None:
-    """The provider answers again: its judges go on, at first one call at a time."""
+def close(provider_id: int, resumed: int | None = None) -> None:
+    """The provider answers again: its judges go on, at first one call at a time.
+
+    ``resumed``: id of the session whose resume by a person is the reason; its status is moved by that person.
+    """
     if in_transaction(partial(_close, provider_id)):
         logger.warning("breaker_closed provider=%s", provider_id)
-    free_judges_at(provider_id, TROUBLED)
+    free_judges_at(provider_id, TROUBLED, but=resumed)
 
 
 def probe(provider_id: int) -> bool:

@@ -4,8 +4,10 @@ Written by hand because the ORM has no UPDATE ... RETURNING; this is the hottest
 trip instead of ten. What it asks, from the inside out:
 
 - able: the session's judges that may be called now. The session is live and has this lane; the judge was not stopped;
-  its provider does not rest and its breaker is closed; the session has not yet its share of the provider's places (as
-  many as its workers are of all live sessions' workers there, but at least one); slot is the lowest free place.
+  its provider does not rest, its breaker is closed, and its pace allows a call before long; the session has not yet
+  its share of the provider's places (as many as its workers are of all live sessions' workers there, but at least
+  one); slot is the place of the lane's own number if it is free, so that lanes which claim at the same moment seldom
+  choose the same one, else the lowest free place.
 - first: of each of them the first waiting comparison.
 - chosen: that of the judge with the fewest comparisons in lanes, so that a slow judge does not take all lanes; of
   equals the first in the queue.
@@ -18,22 +20,24 @@ from uuid import UUID
 from django.conf import settings
 from django.db import IntegrityError, connection
 
+from judge.domain.limits import LONGEST_WAIT
 from judge.models import JudgeComparison, JudgeModel, JudgePair, JudgeSession, LLMProvider, ProviderState, SessionJudge
 
 _CLAIM = """
 WITH able AS MATERIALIZED (
     SELECT judge.id AS judge_id, model.provider_id AS provider_id,
-        (SELECT MIN(free.slot) FROM (
-            SELECT 0 AS slot UNION ALL
+        (SELECT free.slot FROM (
+            SELECT CAST(%s AS integer) AS slot UNION ALL SELECT 0 UNION ALL
             SELECT taken.provider_slot + 1 FROM {comparisons} taken
             WHERE taken.status = 'running' AND taken.provider_id = model.provider_id) free
-         WHERE NOT EXISTS (SELECT 1 FROM {comparisons} held WHERE held.status = 'running'
-            AND held.provider_id = model.provider_id AND held.provider_slot = free.slot)) AS slot,
+         WHERE free.slot < provider.max_concurrency AND free.slot < COALESCE(state.concurrency, free.slot + 1)
+            AND NOT EXISTS (SELECT 1 FROM {comparisons} held WHERE held.status = 'running'
+                AND held.provider_id = model.provider_id AND held.provider_slot = free.slot)
+         ORDER BY CASE WHEN free.slot = %s THEN 0 ELSE 1 END, free.slot LIMIT 1) AS slot,
         (SELECT COUNT(*) FROM {comparisons} own WHERE own.status = 'running'
             AND own.session_id = judge.session_id AND own.judge_id = judge.id) AS lanes,
         (SELECT COUNT(*) FROM {comparisons} own WHERE own.status = 'running'
             AND own.session_id = judge.session_id AND own.provider_id = model.provider_id) AS places,
-        COALESCE(state.concurrency, provider.max_concurrency) AS adapted,
         provider.max_concurrency AS allowed,
         live.worker_count AS workers,
         (SELECT SUM(other.worker_count) FROM {sessions} other WHERE other.status IN ('queued', 'running')
@@ -48,14 +52,16 @@ WITH able AS MATERIALIZED (
     WHERE judge.session_id = %s AND judge.stop_reason = '' AND live.status IN ('queued', 'running')
         AND live.worker_count > %s
         AND (state.provider_id IS NULL
-            OR (state.breaker_reason = '' AND (state.blocked_until IS NULL OR state.blocked_until <= {now})))
+            OR (state.breaker_reason = '' AND (state.blocked_until IS NULL OR state.blocked_until <= {now})
+                AND (provider.requests_per_minute IS NULL OR COALESCE(state.next_request_at <= {soon}, TRUE))
+                AND (provider.tokens_per_minute IS NULL OR COALESCE(state.next_token_at <= {soon}, TRUE))))
 ), first AS MATERIALIZED (
     SELECT able.provider_id, able.slot, able.lanes,
         (SELECT waiting.id FROM {comparisons} waiting
          WHERE waiting.judge_id = able.judge_id AND waiting.status = 'pending'
          ORDER BY waiting.queue_position LIMIT 1 {lock}) AS comparison_id
     FROM able
-    WHERE able.slot < able.adapted AND able.slot < able.allowed
+    WHERE able.slot IS NOT NULL
         AND (able.places = 0 OR able.places < ROUND(1.0 * able.allowed * able.workers / able.all_workers))
 ), chosen AS MATERIALIZED (
     SELECT first.comparison_id, first.provider_id, first.slot
@@ -77,12 +83,14 @@ RETURNING {comparisons}.id, judge_id, position_order, provider_id, provider_slot
 # The database's clock, as django.db.models.functions.Now writes it; {lease_end} takes the lease's length.
 _POSTGRESQL = {
     "now": "STATEMENT_TIMESTAMP()",
+    "soon": f"STATEMENT_TIMESTAMP() + INTERVAL '{LONGEST_WAIT} seconds'",
     "lease_end": "STATEMENT_TIMESTAMP() + %s * INTERVAL '1 second'",
     # Two lanes never wait for each other: each takes the first row that nobody holds.
     "lock": "FOR UPDATE SKIP LOCKED",
 }
 _SQLITE = {
     "now": "STRFTIME('%%Y-%%m-%%d %%H:%%M:%%f', 'NOW')",
+    "soon": f"STRFTIME('%%Y-%%m-%%d %%H:%%M:%%f', 'NOW', '{LONGEST_WAIT} seconds')",
     "lease_end": "STRFTIME('%%Y-%%m-%%d %%H:%%M:%%f', 'NOW', %s || ' seconds')",
     "lock": "",
 }
@@ -133,7 +141,7 @@ def claim_next(session_id: int, worker_id: int, token: UUID) -> TakenClaim | Non
     with connection.cursor() as cursor:
         cursor.execute(
             _statement(connection.vendor),
-            [session_id, worker_id, worker_id, stored_token, settings.JUDGE_LEASE_SECONDS],
+            [worker_id, worker_id, session_id, worker_id, worker_id, stored_token, settings.JUDGE_LEASE_SECONDS],
         )
         row = cursor.fetchone()
     if row is None:

@@ -104,7 +104,7 @@ def _try_providers_again(session_id: int, action: str) -> None:
         return
     broken = ProviderState.objects.exclude(breaker_reason="").filter(provider__models__session_judges__session=session)
     for provider_id in set(broken.values_list("pk", flat=True)):
-        breaker.close(provider_id)
+        breaker.close(provider_id, resumed=session_id)
 
 
 def _lock_running(session_id: int) -> None:

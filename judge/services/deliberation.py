@@ -161,6 +161,7 @@ class Deliberation:
         if self._was_stopped():
             return False
         if breaker.open_if_failing(provider_id, code):
+            forget_briefs()  # so that a mended address is called as soon as the session goes on
             return self._give_back(code)
         if code is ErrorCode.RATE_LIMITED or (code in RETRIED and failure.retry_after is not None):
             rest = cooling.cool(provider_id, code, failure.retry_after, self._began)

@@ -17,6 +17,7 @@ logger = logging.getLogger(__name__)
 
 # How soon a lane learns that its session was deleted or aborted, or its comparison given to somebody else (seconds).
 LOOK_EVERY = 2.0
+SHORTEST_PAUSE = 0.25
 # Set when this process was asked to end: running calls are cut and their comparisons given back.
 STOPPING = threading.Event()
 
@@ -75,29 +76,33 @@ class LeaseKeeper:
     def _run(self) -> None:
         pause = threading.Event()
         beat_at = time.monotonic() + settings.JUDGE_HEARTBEAT_SECONDS
-        while not pause.wait(min(LOOK_EVERY, max(0.0, beat_at - time.monotonic()))):
+        while not pause.wait(min(LOOK_EVERY, max(SHORTEST_PAUSE, beat_at - time.monotonic()))):
             with self._lock:
                 leases = dict(self._leases)
                 if not leases:
                     self._thread = None
                     return
             is_due = time.monotonic() >= beat_at
-            if is_due:
+            has_answer = self._look(leases, queue.extend if is_due else queue.held)
+            if not has_answer:
+                beat_at = 0.0  # leases are extended as soon as the database is back
+            elif is_due:
                 beat_at = time.monotonic() + settings.JUDGE_HEARTBEAT_SECONDS
-            self._look(leases, queue.extend if is_due else queue.held)
 
-    def _look(self, leases: dict[UUID, Lease], ask: Callable[[list[UUID]], set[UUID]]) -> None:
+    def _look(self, leases: dict[UUID, Lease], ask: Callable[[list[UUID]], set[UUID]]) -> bool:
+        """Tell the leases that are gone. Returns whether the database answered."""
         try:
             alive = ask(list(leases))
         except DatabaseError as error:
             # The lease may run out meanwhile; completing is guarded by the token, so nothing goes wrong by waiting.
             logger.warning("heartbeat_failed error=%s", type(error).__name__)
-            return
+            return False
         finally:
             connection.close()
         for token, lease in leases.items():
             if token not in alive:
                 lease.lose()
+        return True
 
 
 keeper = LeaseKeeper()

@@ -101,12 +101,22 @@ def finish(
     try:
         return logged(claimed, in_transaction(work))
     except ClaimLost:
+        let_go(claimed)
         return logged(claimed, still_held=False)
 
 
+def let_go(claimed: Claim) -> bool:
+    """Return a comparison to the queue if the claim still holds it; whether it did."""
+    rows = JudgeComparison.objects.filter(
+        pk=claimed.comparison_id, status=ComparisonStatus.RUNNING, claim_token=claimed.token
+    )
+    return bool(rows.update(status=ComparisonStatus.PENDING, attempt_count=F("attempt_count") - 1, **NOT_LEASED))
+
+
 def held(tokens: list[UUID]) -> set[UUID]:
-    """Those of the tokens that still hold a lease."""
+    """Those of the tokens that still hold a lease, in a session that was not aborted meanwhile."""
     rows = JudgeComparison.objects.filter(status=ComparisonStatus.RUNNING, claim_token__in=tokens)
+    rows = rows.exclude(session__status=SessionStatus.ABORTED)  # a claim that slipped past the abort
     return {token for token in rows.values_list("claim_token", flat=True) if token is not None}
 
 
@@ -131,14 +141,7 @@ def fail(claimed: Claim, code: ErrorCode, message: str = "") -> bool:
 
 def release(claimed: Claim, reason: ErrorCode | None = None) -> bool:
     """Give a comparison back unjudged, without counting the attempt: the process is to end, or for the reason given."""
-
-    def work() -> bool:
-        given_back = JudgeComparison.objects.filter(
-            pk=claimed.comparison_id, status=ComparisonStatus.RUNNING, claim_token=claimed.token
-        ).update(status=ComparisonStatus.PENDING, attempt_count=F("attempt_count") - 1, **NOT_LEASED)
-        return bool(given_back)
-
-    if not logged(claimed, in_transaction(work)):
+    if not logged(claimed, in_transaction(partial(let_go, claimed))):
         return False
     metrics.released(reason or "")
     return True

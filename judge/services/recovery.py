@@ -4,6 +4,8 @@ import logging
 from dataclasses import dataclass
 from functools import partial
 
+from django.conf import settings
+from django.db import connection
 from django.db.models import F, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce, Now
 
@@ -48,8 +50,14 @@ def recover() -> Recovered:
 
 
 def give_back_expired() -> tuple[int, int]:
-    """Return comparisons whose lease ran out to the queue; those that did so too often fail as poison."""
+    """Return comparisons whose lease ran out to the queue; those that did so too often fail as poison.
+
+    Not in the first moments of a database that was away: leases ran out while nobody could extend them, and whoever
+    still holds one, perhaps with an answer that was paid for, says so at once.
+    """
     poisoned = given_back = 0
+    if database_has_just_started():
+        return 0, 0
     for claimed, lost_leases in _expired():
         if lost_leases + 1 >= POISON_AFTER:
             poisoned += queue.fail(claimed, ErrorCode.POISON)
@@ -77,6 +85,18 @@ def wake_idle_lanes(session: JudgeSession) -> int:
     for worker_id in idle[:waiting]:
         wake_lane(session.pk, worker_id)
     return waiting
+
+
+def database_has_just_started() -> bool:
+    """Whether PostgreSQL was started less than a heartbeat ago. SQLite is never away."""
+    if connection.vendor != "postgresql":
+        return False
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_postmaster_start_time() > STATEMENT_TIMESTAMP() - %s * INTERVAL '1 second'",
+            [settings.JUDGE_HEARTBEAT_SECONDS],
+        )
+        return bool(cursor.fetchone()[0])
 
 
 def _expired() -> list[tuple[Claim, int]]:

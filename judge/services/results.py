@@ -18,6 +18,7 @@ from judge.models import (
 from judge.selectors.results import OVERVIEW
 from judge.services.material import Material, read_material
 from judge.services.overview import overview_payload
+from judge.services.transactions import in_transaction
 from judge.statistics import bradley_terry, elo
 from judge.statistics.matches import item_key
 
@@ -35,23 +36,30 @@ def refresh_results(session_id: int) -> bool:
     statistics = _pillar_rows(material)
     likert = _likert_means(session)
     payload = overview_payload(material, scores, likert)
-    with transaction.atomic():
-        if _claim_snapshot(session, len(material.presentations), payload):
-            ThreadEloScore.objects.filter(session=session).delete()
-            ThreadEloScore.objects.bulk_create(scores, batch_size=1000)
-            PillarStatistics.objects.filter(session=session).delete()
-            PillarStatistics.objects.bulk_create(statistics)
-            event = events.ResultsUpdated(session_id=session.pk, evaluations_seen=len(material.presentations))
-            transaction.on_commit(partial(events.publish, event))
+
+    def store() -> None:
+        if not _claim_snapshot(session, len(material.presentations), payload):
+            return
+        ThreadEloScore.objects.filter(session=session).delete()
+        ThreadEloScore.objects.bulk_create(scores, batch_size=1000)
+        PillarStatistics.objects.filter(session=session).delete()
+        PillarStatistics.objects.bulk_create(statistics)
+        event = events.ResultsUpdated(session_id=session.pk, evaluations_seen=len(material.presentations))
+        transaction.on_commit(partial(events.publish, event))
+
+    in_transaction(store)
     return True
 
 
 def rebuild_results(session_id: int) -> bool:
     """Drop everything derived of a session and compute it again from the evaluations."""
-    with transaction.atomic():
+
+    def drop() -> None:
         ThreadEloScore.objects.filter(session=session_id).delete()
         PillarStatistics.objects.filter(session=session_id).delete()
         ResultSnapshot.objects.filter(session=session_id).delete()
+
+    in_transaction(drop)
     return refresh_results(session_id)
 
 

@@ -36,12 +36,13 @@ def stop_judges_at(provider_id: int, reason: str) -> None:
     in_transaction(partial(_stop, SessionJudge.objects.filter(model__provider=provider_id), reason))
 
 
-def free_judges_at(provider_id: int, reasons: Collection[str]) -> list[int]:
+def free_judges_at(provider_id: int, reasons: Collection[str], but: int | None = None) -> list[int]:
     """Judges stopped for one of these reasons may go on, and sessions that paused for it run again by themselves.
 
-    A session that a person paused stays paused. Returns the ids of the sessions that run again.
+    A session that a person paused stays paused, and so does session ``but``. Returns the ids of the sessions that run
+    again.
     """
-    return in_transaction(partial(_free, provider_id, list(reasons)))
+    return in_transaction(partial(_free, provider_id, list(reasons), but))
 
 
 def pause_if_stuck(session_id: int) -> bool:
@@ -93,11 +94,12 @@ def _pause_if_stuck(session_id: int) -> bool:
     return True
 
 
-def _free(provider_id: int, reasons: list[str]) -> list[int]:
+def _free(provider_id: int, reasons: list[str], but: int | None) -> list[int]:
     stopped = SessionJudge.objects.filter(model__provider=provider_id, stop_reason__in=reasons)
     concerned = set(stopped.values_list("session_id", flat=True))
     locked = JudgeSession.objects.select_for_update().filter(pk__in=concerned).order_by("pk")
-    waiting = [row for row in locked if row.status == SessionStatus.PAUSED and row.status_reason in reasons]
+    paused = [row for row in locked if row.status == SessionStatus.PAUSED and row.status_reason in reasons]
+    waiting = [row for row in paused if row.pk != but]
     stopped.update(stop_reason="", stopped_at=None)
     for session in waiting:
         JudgeSession.objects.filter(pk=session.pk).update(status=SessionStatus.QUEUED, status_reason="")

@@ -1,4 +1,4 @@
-"""When the next call of a claimed comparison may be made: after a delay and its provider's rest, at its provider's pace.
+"""When the next call of a claimed comparison may be made: after a delay, after its provider's rest, at its pace.
 
 A lane that waits holds its comparison, if it is not for long; whatever ends the waiting gives it back uncounted.
 """

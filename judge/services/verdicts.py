@@ -1,6 +1,10 @@
 """Storing a verdict: evaluation, scores, status and counters in one transaction, guarded by the claim's token."""
 
+import json
 from decimal import Decimal
+from typing import Any
+
+from django.db import connection
 
 from judge import events
 from judge.domain.states import ComparisonStatus
@@ -11,7 +15,10 @@ from judge.services.attempts import close_answered, storable
 from judge.services.briefs import Brief
 from judge.services.cases import Case
 from judge.services.claiming import Claim
-from judge.services.queue import finish
+from judge.services.queue import finish, let_go, logged
+from judge.services.tally import conclude
+from judge.services.transactions import in_transaction
+from judge.services.verdict_rows import store_rows
 
 MILLION = Decimal(1_000_000)
 
@@ -25,14 +32,56 @@ def complete(claimed: Claim, case: Case, verdict: Verdict, answer: Answer, attem
         winner=verdict.winner,
         confidence=verdict.confidence,
     )
+    flags = _flags(case, answer, verdict)
+    if connection.vendor == "postgresql":
+        return _complete_at_once(claimed, case, verdict, answer, attempt, flags, completed)
 
     def write() -> None:
         evaluation = _store(claimed, case, verdict, answer, attempt.prompt_hash)
         _store_scores(evaluation, case, verdict)
         close_answered(attempt, answer, JudgeAttempt.ACCEPTED)
 
-    flags = _flags(case, answer, verdict)
     return finish(claimed, ComparisonStatus.COMPLETED, completed, write=write, flags=flags)
+
+
+def _complete_at_once(
+    claimed: Claim,
+    case: Case,
+    verdict: Verdict,
+    answer: Answer,
+    attempt: JudgeAttempt,
+    flags: list[str],
+    completed: events.Event,
+) -> bool:
+    values = {**_call_values(case, answer, attempt.prompt_hash), "http_status": answer.http_status}
+    values["flags"] = json.dumps(flags)
+
+    def work() -> bool:
+        tally = store_rows(claimed, verdict, case.brief.criterion_ids, attempt.pk, values)
+        if tally is None:
+            return False
+        conclude(tally, completed)
+        return True
+
+    is_stored = in_transaction(work)
+    if not is_stored:
+        let_go(claimed)  # an aborted session's comparison still stands in its lane
+    return logged(claimed, is_stored)
+
+
+def _call_values(case: Case, answer: Answer, prompt_hash: str) -> dict[str, Any]:
+    """What the call brought, by column of the evaluation."""
+    return {
+        "raw_response": storable(answer.text),
+        "model_returned": (answer.model_returned or "")[:200],
+        "prompt_hash": prompt_hash,
+        "finish_reason": (answer.finish_reason or "")[:40],
+        "prompt_tokens": answer.prompt_tokens,
+        "completion_tokens": answer.completion_tokens,
+        "cost": cost_of(case.brief, answer),
+        "latency_ms": answer.latency_ms,
+        "first_token_ms": answer.first_token_ms,
+    }
 
 
 def _store(claimed: Claim, case: Case, verdict: Verdict, answer: Answer, prompt_hash: str) -> JudgeEvaluation:
@@ -43,15 +92,7 @@ def _store(claimed: Claim, case: Case, verdict: Verdict, answer: Answer, prompt_
         reasoning=verdict.reasoning,
         chain_of_thought=verdict.chain_of_thought,
         verdict=verdict.document,
-        raw_response=storable(answer.text),
-        model_returned=(answer.model_returned or "")[:200],
-        prompt_hash=prompt_hash,
-        finish_reason=(answer.finish_reason or "")[:40],
-        prompt_tokens=answer.prompt_tokens,
-        completion_tokens=answer.completion_tokens,
-        cost=cost_of(case.brief, answer),
-        latency_ms=answer.latency_ms,
-        first_token_ms=answer.first_token_ms,
+        **_call_values(case, answer, prompt_hash),
     )
 
 

@@ -6,9 +6,11 @@ import pytest
 import redis
 from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
+from django.utils import timezone
 
 from judge import events
 from judge.consumers import base
+from judge.consumers.pages import PAUSES
 from judge.models import JudgeSession
 from tests.consumers.conftest import PATIENCE, Open, Socket, progressed, publish, socket
 from tests.factories import SessionFactory, judged, running, share
@@ -128,6 +130,21 @@ async def test_a_missing_event_brings_the_whole_page(
     await publish(progressed(session, 0))
     frame = await html(made)
     assert frame.count("hx-swap-oob") == len(ROOTS)
+
+
+async def test_a_judge_that_is_stopped_while_others_go_on_is_told_once(
+    redis_client: redis.Redis, open_socket: Open, owner: User, session: JudgeSession
+) -> None:
+    made = await open_socket(owner, path=path(session), headers=((b"accept-language", b"en"),))
+    assert "state-notices" not in await html(made)
+    await session.session_judges.aupdate(stop_reason="unauthorized", stopped_at=timezone.now())
+    await publish(progressed(session, 0))
+    frame = await html_with(made, "is stopped in this session. The provider refused the key.")
+    assert frame.count("state-notices") == 1
+    # Said already: what a screen reader would read out again is not sent again, also not once the pause is over.
+    await asyncio.sleep(PAUSES["state"] + 0.2)
+    await publish(progressed(session, 0))
+    assert "session-state" not in await html_with(made, "session-progress")
 
 
 async def test_a_pause_by_somebody_else_changes_the_buttons(

@@ -38,7 +38,7 @@ def test_events_arrive_in_the_order_they_were_handed_over(redis_client: redis.Re
 
 
 def test_handing_over_never_waits_for_redis(monkeypatch: pytest.MonkeyPatch) -> None:
-    def hangs(*news: events.Event) -> None:
+    def hangs(*news: events.Event, forget: object = ()) -> None:
         time.sleep(0.5)
 
     monkeypatch.setattr("judge.events.post.publish", hangs)

@@ -87,14 +87,14 @@ async def test_a_claim_redraws_its_lane_and_swallows_its_pieces() -> None:
     start = {"seq": 2, "type": "judge:comparison_start", "worker_id": 0, "comparison_id": 8}
     assert state.take_all([{"seq": 1, **piece(0, "ab")}, start, {"seq": 3, **piece(0, "cd", comparison_id=8)}])
     assert state.pieces() == {}
-    assert set(state.due()) == {"0", "queue"}
+    assert set(state.due()) == {"state", "0", "queue"}
 
 
 async def test_parts_are_not_drawn_more_often_than_they_may() -> None:
     state = page()
     done = {"type": "judge:comparison_complete", "worker_id": 0, "comparison_id": 7, "winner": "A", "confidence": 0.9}
     state.take_all([{"seq": 1, **done}])
-    assert set(state.due()) == {"0", "history", "progress"}
+    assert set(state.due()) == {"state", "0", "history", "progress"}
     state.take_all([{"seq": 2, **done}])
     assert state.due() == []
     assert state.next_due() is not None

@@ -2,10 +2,9 @@
 
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from urllib.parse import quote
 
@@ -14,8 +13,10 @@ import redis
 from django.conf import settings
 from django.db import connection
 
-ROOT = Path(__file__).resolve().parents[2]
-Start = Callable[..., "subprocess.Popen[bytes]"]
+from tests.services import workers
+
+Start = Callable[..., ForkServerProcess]
+SHORT_LEASES = {"LLARS_LEASE_SECONDS": "2", "LLARS_HEARTBEAT_SECONDS": "0.5", "LLARS_RECOVERY_SECONDS": "0.5"}
 
 
 def wait_for(condition: Callable[[], bool], seconds: float, what: str) -> None:
@@ -23,7 +24,7 @@ def wait_for(condition: Callable[[], bool], seconds: float, what: str) -> None:
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, f"waited {seconds} s for {what}"
-        time.sleep(0.05)
+        time.sleep(0.02)
 
 
 def database_url() -> str:
@@ -55,43 +56,36 @@ def broker() -> Iterator[redis.Redis]:
 @pytest.fixture
 def start_process(transactional_db: None, broker: redis.Redis, tmp_path: Path) -> Iterator[Start]:
     """Start ``celery -A llars`` with arguments; what still runs at the end of the test is killed by its id."""
-    started: list[subprocess.Popen[bytes]] = []
-    environment = os.environ | {
-        "DJANGO_SETTINGS_MODULE": "llars.settings",
-        "LLARS_DATABASE_URL": database_url(),
-        "LLARS_LEASE_SECONDS": "2",
-        "LLARS_HEARTBEAT_SECONDS": "0.5",
-        "LLARS_RECOVERY_SECONDS": "0.5",
-        "LLARS_LOCAL_LLM_HOSTS": "127.0.0.1",
-    }
+    started: list[ForkServerProcess] = []
+    workers.prepare(
+        {**SHORT_LEASES, "LLARS_DATABASE_URL": database_url(), "LLARS_LOCAL_LLM_HOSTS": "127.0.0.1"},
+    )
 
-    def start(*arguments: str) -> "subprocess.Popen[bytes]":
-        log = (tmp_path / f"{arguments[0]}-{len(started)}.log").open("wb")
-        command = [sys.executable, "-m", "celery", "-A", "llars", *arguments]
-        process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT)
-        log.close()
+    def start(name: str, *arguments: str) -> ForkServerProcess:
+        # The name is that of its connections in PostgreSQL, too.
+        process = workers.start(arguments, tmp_path / f"{name}.log", {"PGAPPNAME": name})
         started.append(process)
         return process
 
     yield start
     for process in started:
-        if process.poll() is None:
-            process.send_signal(signal.SIGKILL)
-        process.wait(10)
+        if process.is_alive():
+            workers.send(process, signal.SIGKILL)
+        process.join(10)
+        process.close()
 
 
 @pytest.fixture
 def start_worker(start_process: Start) -> Start:
-    """Start one worker process with five lanes' worth of threads."""
+    """Start one worker process with five lanes' worth of threads; its log is ``<name>.log`` in the test's directory."""
 
-    def start() -> "subprocess.Popen[bytes]":
-        quiet = ("--without-gossip", "--without-mingle", "--without-heartbeat", "-l", "WARNING")
-        return start_process("worker", "-P", "threads", "-c", "8", *quiet)
+    def start(name: str = "worker", threads: int = 8) -> ForkServerProcess:
+        return start_process(name, *workers.WORKER, "-c", str(threads))
 
     return start
 
 
 @pytest.fixture
-def beat(start_process: Start, tmp_path: Path) -> "subprocess.Popen[bytes]":
+def beat(start_process: Start, tmp_path: Path) -> ForkServerProcess:
     """A running beat that recovers twice a second."""
-    return start_process("beat", "-s", str(tmp_path / "schedule"), "-l", "WARNING")
+    return start_process("beat", "beat", "-s", str(tmp_path / "schedule"), "-l", "WARNING")

@@ -206,3 +206,13 @@ def test_two_claims_at_once_wait_for_each_other_on_no_row(make_session: MakeSess
     assert first is not None
     assert second[0] is not None
     assert second[0].comparison_id != first.pk
+
+
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="a file is never away")
+def test_a_database_that_was_away_waits_for_signs_of_life_before_it_gives_work_back(
+    make_session: MakeSession, young_database: None
+) -> None:
+    claimed = taken(make_session())
+    expire(claimed)
+    assert recovery.give_back_expired() == (0, 0)
+    assert queue.held([claimed.token]) == {claimed.token}

@@ -4,11 +4,12 @@ import threading
 
 import pytest
 from django.db import connections
+from django.db.models.functions import Now
 
 from judge.domain.errors import ErrorCode
 from judge.domain.states import ACTION_SOURCES, ACTION_TARGETS, SessionStatus
-from judge.models import JudgeComparison, JudgeSession
-from judge.services import control, queue
+from judge.models import JudgeComparison, JudgeSession, LLMProvider, ProviderState
+from judge.services import control, queue, recovery
 from judge.services.errors import ActionRefused
 from judge.services.sessions import delete_session
 from tests.conftest import MakeSession
@@ -95,3 +96,15 @@ def test_an_active_session_cannot_be_deleted_an_ended_one_leaves_nothing(make_se
     control.abort(session.pk)
     delete_session(session.pk)
     assert not JudgeComparison.objects.filter(session_id=session.pk).exists()
+
+
+def test_a_session_that_waits_for_a_silent_provider_can_be_resumed_by_hand(make_session: MakeSession) -> None:
+    """Resuming closes the breaker, which by itself lets sessions run again that paused for it: this one only once."""
+    session = make_session()
+    provider = LLMProvider.objects.get()
+    ProviderState.objects.create(provider=provider, breaker_reason="connection_failed", breaker_opened_at=Now())
+    recovery.recover()
+    session.refresh_from_db()
+    assert (session.status, session.status_reason) == (SessionStatus.PAUSED, "connection_failed")
+    assert control.resume(session.pk).status == SessionStatus.QUEUED
+    assert queue.claim(session.pk, 0) is not None

@@ -115,7 +115,8 @@ def started(scratch: Path) -> Iterator[Services]:
             yield services
         finally:
             signals.shield()
-            reaper.end_orphans(spare=set(supervisor.pids().values()))
+            if ended := reaper.end_orphans(spare=set(supervisor.pids().values())):
+                print(f"ended {ended} processes that tests left behind", flush=True)
             supervisor.stop()
 
 

@@ -7,12 +7,14 @@ import secrets
 import shutil
 import signal
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 import psycopg
 
 from llars.embedded.ports import any_free
 from llars.embedded.processes import Program
+from tests.services.reaper import children_of
 
 PLACES = (
     "/usr/lib/postgresql/*/bin",
@@ -63,10 +65,11 @@ def account() -> tuple[int, int] | None:
     raise PostgresNotFound("PostgreSQL refuses to run as root and there is no user 'postgres' or 'nobody'")
 
 
-def throw_away(directory: Path) -> tuple[Program, str]:
+def throw_away(directory: Path, survives_crashes: bool = False) -> tuple[Program, str]:
     """Create a cluster in the (existing, private) directory; return the program to start and the database's URL.
 
-    Listens on a random port of 127.0.0.1 with a random password and on a Unix socket in the directory.
+    Listens on a random port of 127.0.0.1 with a random password and on a Unix socket in the directory. With
+    ``survives_crashes`` everything that was committed is there again after `crash`.
     """
     binaries, user = find_binaries(), account()
     data, password, port = directory / "data", secrets.token_hex(16), any_free()
@@ -81,9 +84,11 @@ def throw_away(directory: Path) -> tuple[Program, str]:
         "listen_addresses": "127.0.0.1",
         "port": str(port),
         "unix_socket_directories": str(directory),
+        # What the server has handed to the operating system survives its own death, if not the machine's.
         "fsync": "off",
-        "synchronous_commit": "off",
-        "full_page_writes": "off",
+        # A commit that was answered must have left the server's memory, and a page may be half written.
+        "synchronous_commit": "on" if survives_crashes else "off",
+        "full_page_writes": "on" if survives_crashes else "off",
         "max_connections": "200",
         "shared_buffers": "128MB",
     }
@@ -121,3 +126,15 @@ def answers(url: str) -> bool:
     except psycopg.OperationalError:
         return False
     return True
+
+
+def crash(postmaster: int, with_children: bool) -> None:
+    """End a server of one's own in the middle of its work, as a crash or the kernel's memory killer would.
+
+    ``with_children`` kills all its processes at once (Linux); else it quits without shutting anything down.
+    """
+    children = children_of(postmaster) if with_children else set()
+    os.kill(postmaster, signal.SIGKILL if children else signal.SIGQUIT)
+    for pid in children:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)

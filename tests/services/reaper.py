@@ -18,10 +18,10 @@ def adopt_orphans() -> None:
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def children() -> set[int]:
-    """Process ids of this process's children, adopted ones included."""
+def children_of(pid: int) -> set[int]:
+    """Process ids of a process's children, adopted ones included; none outside Linux."""
     found: set[int] = set()
-    for task in Path(f"/proc/{os.getpid()}/task").glob("*/children"):
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
         with suppress(OSError):
             found |= {int(pid) for pid in task.read_text().split()}
     return found
@@ -42,7 +42,7 @@ def end_orphans(spare: set[int]) -> int:
     """
     ended: set[int] = set()
     for _ in range(ROUNDS):
-        left = children() - spare
+        left = children_of(os.getpid()) - spare
         if not left:
             break
         for pid in left:
@@ -51,6 +51,4 @@ def end_orphans(spare: set[int]) -> int:
                 with suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
         time.sleep(0.02)
-    if ended:
-        print(f"ended {len(ended)} processes that tests left behind", flush=True)
     return len(ended)
