@@ -9,9 +9,11 @@ from django.core.paginator import Page, Paginator
 from django.template.loader import render_to_string
 from django.utils.html import escape
 
-from judge.models import JudgeSession
+from judge.models import JudgeSession, LLMProvider, ProviderCheck
 from judge.selectors.access import ADD, Person, may
+from judge.selectors.check_reports import check_report
 from judge.selectors.lanes import Lane, history, lane, lanes, queue
+from judge.selectors.notices import notices
 from judge.selectors.progress import progress
 from judge.selectors.sessions import allowed_actions, session_list
 
@@ -31,8 +33,12 @@ def is_simulated(session: JudgeSession) -> bool:
 
 
 def state(session: JudgeSession, oob: bool = True) -> str:
-    """Status, its reason, and whether the judge is simulated."""
-    return _part("state", {"session": session, "simulated": is_simulated(session)}, oob)
+    """Status, its reason, whether the judge is simulated, and which judges and providers stand still."""
+    found = notices(session)
+    # A notice that names the judge or the provider says it better than the bare reason.
+    reason = "" if any(cause.reason == session.status_reason for cause in found) else session.status_reason
+    context = {"session": session, "simulated": is_simulated(session), "notices": found, "status_reason": reason}
+    return _part("state", context, oob)
 
 
 def actions(session: JudgeSession, can_edit: bool, oob: bool = True) -> str:
@@ -101,3 +107,19 @@ def sessions_page(user: Person, number: str | int) -> Page[JudgeSession]:
 def sessions_table(user: Person, page: Page[JudgeSession], oob: bool = True) -> str:
     """The overview's list of sessions."""
     return _part("sessions", {"page": page, "can_create": may(user, ADD)}, oob)
+
+
+def provider_check(provider: LLMProvider, check: ProviderCheck | None, oob: bool = False) -> str:
+    """A provider's newest test: never, running, done or failed."""
+    known = {model.model_name for model in provider.models.all()}
+    return _part("provider_check", {"provider": provider, "report": check_report(check), "known": known}, oob)
+
+
+def provider_check_seconds(provider: LLMProvider, check: ProviderCheck) -> str:
+    """For how long a test has been running, which asks for itself again."""
+    return _part("provider_check_seconds", {"provider": provider, "report": check_report(check)}, oob=False)
+
+
+def models_found(provider: LLMProvider) -> str:
+    """What tests found out about each of a provider's models, as swaps."""
+    return "".join(_part("model_found", {"model": model}, oob=True) for model in provider.models.all())

@@ -169,7 +169,7 @@ CELERY_WORKER_POOL = "threads"
 CELERY_WORKER_CONCURRENCY = 16
 CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULE = {
-    "recover": {"task": "judge.recover", "schedule": ENV.recovery_seconds, "options": {"expires": 60}},
+    "recover": {"task": "judge.recover", "schedule": ENV.recovery_seconds, "options": {"expires": 7200}},
 }
 
 JUDGE_LEASE_SECONDS = ENV.lease_seconds

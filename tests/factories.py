@@ -155,7 +155,7 @@ def running(comparison: JudgeComparison, worker_id: int = 0) -> JudgeComparison:
         worker_id=worker_id,
         claim_token=f"00000000-0000-0000-0000-{comparison.pk:012d}",
         provider=comparison.judge.model.provider,
-        provider_slot=worker_id,
+        provider_slot=comparison.pk,
         lease_expires_at=timezone.now() + timedelta(seconds=30),
         started_at=timezone.now(),
         attempt_count=1,

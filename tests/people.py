@@ -12,7 +12,12 @@ from tests.factories import JudgeModelFactory, SessionFactory, StaffFactory, Use
 def sent_wakeups(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, tuple[int, ...]]]:
     """Wake-ups are noted instead of sent: no worker runs here."""
     sent: list[tuple[str, tuple[int, ...]]] = []
-    monkeypatch.setattr(wakeups, "_send", lambda task, *ids: sent.append((task, ids)))
+
+    def note(task: str, *ids: int) -> bool:
+        sent.append((task, ids))
+        return True
+
+    monkeypatch.setattr(wakeups, "_send", note)
     return sent
 
 

@@ -6,12 +6,13 @@ from typing import Any
 from django.contrib import admin, messages
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
-from django.urls import reverse
+from django.urls import URLPattern, reverse
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from judge.admin.locks import ReadOnlyInline, column
+from judge.admin.running import running_urls
 from judge.models import JudgeSession, ResultSnapshot, SessionJudge, SessionShare
 from judge.services import control
 from judge.services.errors import ActionRefused
@@ -77,6 +78,10 @@ class JudgeSessionAdmin(admin.ModelAdmin):
     def get_fields(self, request: HttpRequest, obj: JudgeSession | None = None) -> list[Any]:
         """The model's fields in their order, then what belongs to it."""
         return [name for name in self.get_readonly_fields(request, obj) if name != "id"]
+
+    def get_urls(self) -> list[URLPattern]:
+        """With the page of what is running now."""
+        return [*running_urls(self.admin_site), *super().get_urls()]
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         """A session needs a plan, which a form cannot write."""

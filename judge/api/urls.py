@@ -5,7 +5,7 @@ from typing import Any
 
 from django.urls import URLPattern, include, path
 
-from judge.api.views import auth, docs, live, modes, results, sessions
+from judge.api.views import auth, docs, live, modes, providers, results, sessions
 
 View = Callable[..., Any]
 SESSION = "sessions/<int:pk>/"
@@ -35,6 +35,11 @@ def _session_routes() -> Iterator[URLPattern]:
 judge_patterns = [
     *both("comparison-modes/", modes.ComparisonModesView, "comparison-modes"),
     *both("estimate/", sessions.EstimateView, "estimate"),
+    *both("providers/", providers.ProvidersView, "providers"),
+    *both("providers/<int:pk>/", providers.ProviderView, "provider"),
+    *both("providers/<int:pk>/test/", providers.ProviderTestView, "provider-test"),
+    *both("providers/<int:pk>/models/", providers.ProviderModelsView, "provider-models"),
+    *both("providers/<int:pk>/models/<int:model_pk>/", providers.ProviderModelView, "provider-model"),
     *both("sessions/", sessions.SessionsView, "sessions"),
     *both(SESSION, sessions.SessionView, "session"),
     *_session_routes(),

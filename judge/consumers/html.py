@@ -41,6 +41,7 @@ class SessionPageConsumer(PageConsumer):
 
     can_edit = False
     _session: JudgeSession | None = None
+    _state = ""
 
     @property
     def _pk(self) -> int:
@@ -76,6 +77,7 @@ class SessionPageConsumer(PageConsumer):
         if session is None:
             await self.close(FORBIDDEN)
             return None
+        self._state = ""
         fresh = PageState(session.worker_count, session.status, bool(session.completed_comparisons))
         if page is not None:
             fresh.follow_on(page)
@@ -90,9 +92,15 @@ class SessionPageConsumer(PageConsumer):
                 await self.close(FORBIDDEN)
                 return
             text, shown = drawn
-            texts.append(text)
             page.drawn(shown)
-        await self.send("".join(texts))
+            if name == "state":
+                # Screen readers read this part aloud: what it says already is not sent again.
+                if text == self._state:
+                    continue
+                self._state = text
+            texts.append(text)
+        if texts:
+            await self.send("".join(texts))
 
 
 class OverviewPageConsumer(PageConsumer):

@@ -6,7 +6,8 @@ from typing import Any
 from judge.consumers.streams import Shown, Streams
 
 # Seconds between two drawings of a part. Nobody reads faster, and the parts cost queries.
-PAUSES = {"state": 0.0, "actions": 0.0, "progress": 0.5, "queue": 1.0, "history": 1.0}
+# A status that changes is told at once (outdate_all); this is the pause between two looks at judges and providers.
+PAUSES = {"state": 2.0, "actions": 0.0, "progress": 0.5, "queue": 1.0, "history": 1.0}
 LANE_PAUSE = 0.2
 LANE_EVENTS = ("judge:comparison_start", "judge:comparison_complete", "judge:comparison_failed")
 
@@ -42,6 +43,8 @@ class PageState:
             self._take_piece(event)
         elif kind in LANE_EVENTS:
             self._redraw_lane(event["worker_id"])
+            # A judge may have been stopped, a provider may rest or be called again.
+            self._outdated.add("state")
             self._outdated |= {"queue"} if kind == LANE_EVENTS[0] else {"history", "progress"}
             if kind == LANE_EVENTS[0]:
                 self._streams.started(event["worker_id"])
@@ -70,7 +73,7 @@ class PageState:
         self._pieces.pop(worker_id, None)
 
     def _take_progress(self, event: dict[str, Any]) -> None:
-        self._outdated.add("progress")
+        self._outdated |= {"progress", "state"}
         if event["status"] != self._status:
             self._status = event["status"]
             self.outdate_all()

@@ -193,6 +193,16 @@ class Migration(migrations.Migration):
         ),
         migrations.RunPython(let_the_test_decide, migrations.RunPython.noop),
         migrations.AlterField(
+            model_name="judgemodel",
+            name="provider",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="models",
+                to="judge.llmprovider",
+                verbose_name="provider",
+            ),
+        ),
+        migrations.AlterField(
             model_name="llmprovider",
             name="name",
             field=models.CharField(max_length=120, verbose_name="name"),

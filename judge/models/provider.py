@@ -101,7 +101,7 @@ class StructuredOutput(models.TextChoices):
 class JudgeModel(models.Model):
     """One model at one provider with its parameters."""
 
-    provider = models.ForeignKey(LLMProvider, models.PROTECT, related_name="models", verbose_name=_("provider"))
+    provider = models.ForeignKey(LLMProvider, models.CASCADE, related_name="models", verbose_name=_("provider"))
     model_name = models.CharField(_("model"), max_length=200)
     context_window = models.PositiveIntegerField(_("context window in tokens"), null=True, blank=True)
     input_price = models.DecimalField(

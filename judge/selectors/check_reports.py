@@ -45,7 +45,10 @@ def check_report(check: ProviderCheck | None) -> CheckReport:
         return CheckReport(check.state, check, failure=failed_sentence(check.reason))
     if check.state == ProviderCheck.DONE:
         findings = ProviderFindings.from_json(check.findings)
-        return CheckReport(check.state, check, findings, tuple(sentences(findings)))
+        # Its advice was followed since.
+        is_marked = check.provider.may_omit_finish_reason
+        said = (one for one in sentences(findings) if one.code != "finish_reason" or not is_marked)
+        return CheckReport(check.state, check, findings, tuple(said))
     # Shown to a person who waits; nothing is decided by it, so this process's clock will do.
     waited = (timezone.now() - check.requested_at).total_seconds()
     return CheckReport(check.state, check, seconds=max(0, int(waited)))

@@ -15,11 +15,14 @@ from django.db.models.functions import Now
 from judge import metrics
 from judge.domain.errors import ErrorCode
 from judge.domain.limits import LONGEST_REST, rest, shrunk
-from judge.models import LLMProvider, ProviderState
+from judge.models import JudgeSession, LLMProvider, ProviderState
 from judge.services.provider_states import locked_state
+from judge.services.queue import publish_progress
 from judge.services.transactions import in_transaction
 
 GROW_EVERY_SECONDS = 5.0
+# Shorter rests are over before anybody has read of them.
+SHOWN_FROM_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,10 @@ def cool(provider_id: int, code: ErrorCode, retry_after: float | None, began: fl
     """
     outcome = in_transaction(partial(_cool, provider_id, code, retry_after, began))
     metrics.cooled(provider_id)
+    if outcome.seconds >= SHOWN_FROM_SECONDS:
+        concerned = JudgeSession.objects.live().filter(session_judges__model__provider=provider_id)
+        for session_id in concerned.values_list("pk", flat=True).distinct():
+            publish_progress(session_id)
     return outcome
 
 

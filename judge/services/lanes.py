@@ -6,7 +6,7 @@ import time
 import traceback
 from contextlib import suppress
 
-from django.db import DatabaseError
+from django.db import DatabaseError, IntegrityError
 
 from judge import metrics
 from judge.domain.errors import ErrorCode
@@ -67,6 +67,10 @@ def _judge(claimed: TakenClaim, lease: Lease) -> None:
     except ProviderNotAllowed:
         queue.release(claimed, ErrorCode.NOT_ALLOWED)
         stop_judge(claimed.judge_id, ErrorCode.NOT_ALLOWED)
+    except IntegrityError as error:
+        # Most likely the session was deleted: there is no comparison left that a call could be recorded for.
+        if queue.logged(claimed, bool(queue.held([claimed.token]))):
+            _record_internal_error(claimed, error)
     except DatabaseError as error:
         _give_back(claimed, error)
         raise

@@ -4,7 +4,7 @@ from collections import defaultdict
 from functools import partial
 from typing import Any
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import Avg, Count
 
 from judge import events
@@ -47,7 +47,12 @@ def refresh_results(session_id: int) -> bool:
         event = events.ResultsUpdated(session_id=session.pk, evaluations_seen=len(material.presentations))
         transaction.on_commit(partial(events.publish, event))
 
-    in_transaction(store)
+    try:
+        in_transaction(store)
+    except IntegrityError:
+        if JudgeSession.objects.filter(pk=session_id).exists():
+            raise
+        return False  # deleted meanwhile
     return True
 
 

@@ -1,5 +1,6 @@
 """How the judge's pages write numbers and codes."""
 
+from decimal import Decimal
 from typing import Any
 
 from django import template
@@ -41,6 +42,15 @@ def tenth(value: float | None) -> str:
 def thousandth(value: float | None) -> str:
     """A number with three decimals; a dash where there is none."""
     return NOTHING if value is None else number_format(value, decimal_pos=3)
+
+
+@register.filter
+def price(value: Decimal | None) -> str:
+    """A price with the decimals it needs, two at least; a dash where it is unknown."""
+    if value is None:
+        return NOTHING
+    decimals = max(2, -int(value.normalize().as_tuple().exponent))
+    return number_format(value, decimal_pos=decimals)
 
 
 @register.filter

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from judge.web import actions, configuration, overview, results, sessions
+from judge.web import actions, configuration, overview, provider_tests, providers, results, sessions
 
 app_name = "judge"
 urlpatterns = [
@@ -10,6 +10,16 @@ urlpatterns = [
     path("list/", overview.session_list_part, name="session_list"),
     path("config/", configuration.config_page, name="config"),
     path("config/estimate/", configuration.estimate_part, name="estimate"),
+    path("providers/", providers.providers_page, name="providers"),
+    path("providers/new/", providers.new_provider_page, name="provider_new"),
+    path("providers/<int:pk>/", providers.provider_page, name="provider"),
+    path("providers/<int:pk>/change/", providers.change_provider_page, name="provider_change"),
+    path("providers/<int:pk>/delete/", providers.delete_provider, name="provider_delete"),
+    path("providers/<int:pk>/test/", provider_tests.start_test, name="provider_test"),
+    path("providers/<int:pk>/test/<int:check_pk>/", provider_tests.test_part, name="provider_test_part"),
+    path("providers/<int:pk>/models/new/", providers.new_model_page, name="model_new"),
+    path("providers/<int:pk>/models/<int:model_pk>/change/", providers.change_model_page, name="model_change"),
+    path("providers/<int:pk>/models/<int:model_pk>/delete/", providers.delete_model, name="model_delete"),
     path("session/<int:pk>/", sessions.session_page, name="session"),
     path("session/<int:pk>/live/", sessions.live_part, name="live"),
     path("session/<int:pk>/results/", results.results_page, name="results"),

@@ -11,9 +11,9 @@ from django.db import transaction
 from django.urls import URLPattern, URLResolver, get_resolver
 from rest_framework.test import APIClient
 
-from judge.models import JudgeSession
+from judge.models import JudgeSession, LLMProvider
 from tests.api.conftest import client_of
-from tests.factories import UserFactory
+from tests.factories import JudgeModelFactory, LLMProviderFactory, UserFactory
 from tests.pillars.factories import EmailThreadFactory, PillarFactory
 
 METHODS = ("get", "post", "put", "patch", "delete")
@@ -36,14 +36,24 @@ def routes() -> Iterator[str]:
 
 ROUTES = sorted(set(routes()))
 SESSION_ROUTES = [route for route in ROUTES if "sessions/<int:pk>" in route]
+PROVIDER_ROUTES = [route for route in ROUTES if "providers/<int:pk>" in route]
 NO_SESSION = [route for route in ROUTES if route not in SESSION_ROUTES]
 
 
 @pytest.fixture
-def address(session: JudgeSession) -> dict[str, int]:
-    """What stands for the parts of an address."""
+def provider(owner: User) -> LLMProvider:
+    """A provider of the owner's own with a model."""
+    own: LLMProvider = JudgeModelFactory(provider=LLMProviderFactory(owner=owner)).provider
+    return own
+
+
+@pytest.fixture
+def address(session: JudgeSession, provider: LLMProvider) -> dict[str, int]:
+    """What stands for the parts of an address; the longer ones come first."""
     pillar = PillarFactory(number=1)
     return {
+        "providers/<int:pk>": provider.pk,
+        "<int:model_pk>": provider.models.get().pk,
         "<int:pk>": session.pk,
         "<int:comparison_pk>": session.comparisons.first().pk,
         "<int:number>": pillar.number,
@@ -54,7 +64,7 @@ def fill(route: str, parts: dict[str, int], is_exact: bool = False) -> str:
     if "threads/<int:pk>" in route and not is_exact:
         parts = parts | {"<int:pk>": EmailThreadFactory(pillar=PillarFactory(number=1)).pk}
     for part, value in parts.items():
-        route = route.replace(part, str(value))
+        route = route.replace(part, part.replace("<int:pk>", str(value)) if "/" in part else str(value))
     assert "<" not in route, f"the matrix does not know what to put into {route}"
     return f"/{route}"
 
@@ -84,6 +94,7 @@ def unexpected(
 
 def test_the_matrix_is_not_empty() -> None:
     assert len(SESSION_ROUTES) >= 2 * 15
+    assert len(PROVIDER_ROUTES) >= 2 * 4
     assert len(NO_SESSION) >= 10
 
 
@@ -114,6 +125,45 @@ def test_owner_and_staff_reach_every_route_of_a_session(
     allowed = {200, 201, 204, 400, 405, 409}
     client = client_of({"owner": owner, "staff": staff}[who])
     assert unexpected(client, SESSION_ROUTES, address, lambda _method, _route, status: status in allowed) == []
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("who", ["stranger", "staff"])
+def test_to_others_a_persons_provider_does_not_exist(
+    who: str, address: dict[str, int], stranger: User, staff: User, provider: LLMProvider
+) -> None:
+    client = client_of({"stranger": stranger, "staff": staff}[who])
+    for route in PROVIDER_ROUTES:
+        path = fill(route, address)
+        foreign = answers(client, path)
+        assert {status for status, _body in foreign.values()} <= {404, 405}, path
+        assert foreign == answers(client, path.replace(f"providers/{provider.pk}", f"providers/{provider.pk + 1000}"))
+
+
+@pytest.mark.django_db
+def test_the_owner_reaches_every_route_of_a_provider(address: dict[str, int], owner: User) -> None:
+    allowed = {200, 202, 204, 400, 405}
+    client = client_of(owner)
+    assert unexpected(client, PROVIDER_ROUTES, address, lambda _method, _route, status: status in allowed) == []
+
+
+@pytest.mark.django_db
+def test_a_provider_of_the_system_is_read_by_all_tested_by_staff_and_changed_by_nobody(
+    address: dict[str, int], owner: User, staff: User
+) -> None:
+    model = JudgeModelFactory()
+    parts = address | {"providers/<int:pk>": model.provider_id, "<int:model_pk>": model.pk}
+
+    def is_expected(method: str, route: str, status: int) -> bool:
+        return status in ((200, 403, 405) if method == "get" else (403, 405))
+
+    def is_expected_of_staff(method: str, route: str, status: int) -> bool:
+        return is_expected(method, route, status) or ("/test" in route and method in ("get", "post"))
+
+    assert unexpected(client_of(owner), PROVIDER_ROUTES, parts, is_expected) == []
+    assert unexpected(client_of(staff), PROVIDER_ROUTES, parts, is_expected_of_staff) == []
+    assert client_of(owner).get(f"/api/judge/providers/{model.provider_id}/test/").status_code == 403
+    assert client_of(staff).get(f"/api/judge/providers/{model.provider_id}/test/").status_code == 200
 
 
 @pytest.mark.django_db

@@ -58,8 +58,6 @@ class QueueMachine(Play):
 
     seen = 0  # verdicts that the results have
 
-    # Lanes ---------------------------------------------------------------------------------------------------------
-
     @rule(lane=LANES)
     def wake(self, lane: int) -> None:
         """A wake-up arrives: the first, a doubled one, or one for a lane that does not exist."""
@@ -123,8 +121,6 @@ class QueueMachine(Play):
         """SIGKILL or SIGSTOP: nobody is told."""
         self.leave(pick)
 
-    # Time ----------------------------------------------------------------------------------------------------------
-
     @precondition(lambda self: self.model.running())
     @rule(pick=PICK)
     def let_a_lease_run_out(self, pick: int) -> None:
@@ -161,8 +157,6 @@ class QueueMachine(Play):
         assert_equals_its_rebuild(self.pk)
         self.seen = self.model.count(ComparisonStatus.COMPLETED)
 
-    # People --------------------------------------------------------------------------------------------------------
-
     @rule(action=st.sampled_from(["start", "pause", "pause", "resume", "resume", "retry_failed", "abort"]))
     def click(self, action: str) -> None:
         if action == "abort" and not self._has_lived():
@@ -187,8 +181,6 @@ class QueueMachine(Play):
     def _has_lived(self) -> bool:
         """An abort ends the play: let there be one before it."""
         return self.model.count(ComparisonStatus.COMPLETED) >= 2
-
-    # Providers -----------------------------------------------------------------------------------------------------
 
     @precondition(lambda self: self.holders)
     @rule(pick=PICK, problem=PROBLEMS)
@@ -215,8 +207,6 @@ class QueueMachine(Play):
             self.model.places[provider].is_broken = True
             self.note(provider, breaker_reason=BREAKER, breaker_opened_at=Now())
         self.recover()
-
-    # The end -------------------------------------------------------------------------------------------------------
 
     def judge_everything(self) -> None:
         for pick in range(len(self.model.places)):

@@ -20,7 +20,15 @@ HOSTILE = (
     '<script>alert(1)</script><img src=x onerror=alert(2)><div hx-get="/judge/" hx-trigger="load" '
     'hx-swap-oob="true" id="session-actions">x</div><a href="javascript:alert(3)">y</a></textarea></template>'
 )
-PAGES = ("/judge/", "/judge/config/", "{session}", "{session}results/", "{session}comparisons/", "{comparison}")
+PAGES = (
+    "/judge/",
+    "/judge/config/",
+    "/judge/providers/",
+    "{session}",
+    "{session}results/",
+    "{session}comparisons/",
+    "{comparison}",
+)
 
 
 def addresses(session: JudgeSession) -> list[str]:

@@ -177,28 +177,3 @@ class WorkersSerializer(serializers.Serializer[Any]):
     completed = serializers.IntegerField()
     failed = serializers.IntegerField()
     total = serializers.IntegerField()
-
-
-class LeaseSerializer(serializers.Serializer[Any]):
-    """A comparison that a lane holds."""
-
-    worker_id = serializers.IntegerField()
-    comparison_id = serializers.IntegerField()
-    attempt_count = serializers.IntegerField()
-    started_at = serializers.DateTimeField(allow_null=True)
-    lease_expires_at = serializers.DateTimeField()
-    expired = serializers.BooleanField()
-
-
-class HealthSerializer(serializers.Serializer[Any]):
-    """Whether a session is doing well."""
-
-    session_id = serializers.IntegerField()
-    status = serializers.CharField()
-    status_reason = serializers.CharField(allow_blank=True)
-    comparisons = serializers.DictField(child=serializers.IntegerField(), help_text="Number per status.")
-    counters_match = serializers.BooleanField()
-    leases = LeaseSerializer(many=True)
-    errors = serializers.DictField(  # type: ignore[assignment]
-        child=serializers.IntegerField(), help_text="Failed comparisons per error code."
-    )

@@ -16,10 +16,10 @@ from judge.api.serializers.comparisons import (
     ComparisonFilterSerializer,
     ComparisonSerializer,
     CurrentSerializer,
-    HealthSerializer,
     QueuedSerializer,
     WorkersSerializer,
 )
+from judge.api.serializers.health import HealthSerializer
 from judge.models import JudgeComparison
 from judge.selectors import access
 from judge.selectors.comparisons import comparison_detail, comparison_list, waiting_list
@@ -105,5 +105,5 @@ class HealthView(APIView):
 
     @extend_schema(tags=["live"], summary="Health of a session", responses={200: HealthSerializer, **NOT_FOUND})
     def get(self, request: Request, pk: int) -> Response:
-        """Counted from the rows: statuses, leases, errors, and why it stands still."""
+        """Counted from the rows: statuses, leases and errors; and why it stands still, as codes and in words."""
         return Response(HealthSerializer(health(access.visible_session(request.user, pk))).data)
