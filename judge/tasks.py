@@ -11,7 +11,7 @@ from typing import Any
 from celery import Task, shared_task
 from celery.exceptions import Reject
 
-from judge.services import breaker, lanes, provider_check, recovery, results, wakeups
+from judge.services import breaker, lanes, provider_check, recovery, refresh, wakeups
 
 
 def _wakeup(name: str) -> Callable[[Callable[..., None]], Task]:
@@ -44,7 +44,7 @@ def run_lane(session_id: int, worker_id: int) -> None:
 @_wakeup(wakeups.REFRESH_RESULTS)
 def refresh_results(session_id: int) -> None:
     """Compute the results of a session anew."""
-    results.refresh_results(session_id)
+    refresh.refresh_when_due(session_id)
 
 
 @_wakeup(wakeups.CHECK_PROVIDER)

@@ -6,7 +6,15 @@ from pathlib import Path
 from typing import Any
 
 from celery import Celery
-from celery.signals import after_task_publish, beat_init, setup_logging, worker_init, worker_shutting_down
+from celery.signals import (
+    after_task_publish,
+    beat_init,
+    setup_logging,
+    task_postrun,
+    task_prerun,
+    worker_init,
+    worker_shutting_down,
+)
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "llars.settings")
 
@@ -26,6 +34,16 @@ def take_turns_quickly(**kwargs: object) -> None:
     """Lanes are threads that mostly wait. With Python's own 5 ms each answer from the database or Redis would wait that
     long for a lane that happens to compute, a dozen times per comparison."""
     sys.setswitchinterval(0.0005)
+
+
+@task_prerun.connect(weak=False)
+@task_postrun.connect(weak=False)
+def keep_good_connections(**kwargs: object) -> None:
+    """Close connections that are broken or old, as Django does around a request. Celery's own way would open a new one
+    for every task, and the database would forget how it runs our statements."""
+    from django.db import close_old_connections
+
+    close_old_connections()
 
 
 @worker_init.connect(weak=False)

@@ -167,6 +167,7 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_WORKER_POOL = "threads"
 CELERY_WORKER_CONCURRENCY = 16
+CELERY_DB_REUSE_MAX = 1_000_000_000  # llars.celery closes connections when they are old or broken
 CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULE = {
     "recover": {"task": "judge.recover", "schedule": ENV.recovery_seconds, "options": {"expires": 7200}},

@@ -123,6 +123,11 @@ def json_schema(rubric: Rubric) -> dict[str, Any]:
     return copy.deepcopy(_json_schema(rubric))
 
 
+def last_words(rubric: Rubric) -> str:
+    """What stands in an answer shortly before its end: the last criterion; only the winner and a few words follow."""
+    return f'"{rubric.criteria[-1].key}"'
+
+
 def parse_verdict(text: str, rubric: Rubric) -> Verdict:
     """The verdict in a model's raw answer.
 

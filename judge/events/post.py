@@ -15,8 +15,8 @@ from judge.events.publisher import publish
 # Beyond this many the sender is too slow or Redis is away; watchers then read the database.
 MOST_WAITING = 5_000
 MOST_AT_ONCE = 200
-# What comes within this time goes out together: each round trip costs more than an event, and nobody sees a hundredth.
-GATHER_SECONDS = 0.01
+# What comes within this time goes out together: a round trip costs more than an event, and nobody sees 30 milliseconds.
+GATHER_SECONDS = 0.03
 LAST_SECONDS = 2.0
 
 Forget = tuple[int, str]

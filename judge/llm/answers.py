@@ -41,8 +41,10 @@ class Answer:
 class AnswerCollector:
     """Collects one answer and tells `on_text` each piece of its text. Raises CallFailed for what is no answer."""
 
-    def __init__(self, budget: CallBudget, on_text: Callable[[str], None], api_key: str) -> None:
+    def __init__(self, budget: CallBudget, on_text: Callable[[str], None], api_key: str, last_words: str = "") -> None:
         self._budget = budget
+        self._last_words = last_words
+        self._tail = ""
         self._on_text = on_text
         self._api_key = api_key
         self._text: list[str] = []
@@ -179,6 +181,17 @@ class AnswerCollector:
         if piece := self._joined(content):
             self._text.append(piece)
             self._on_text(piece)
+            if self._last_words:
+                self._watch_for_end(piece)
+
+    def _watch_for_end(self, piece: str) -> None:
+        """Before the last words text may gather; after them each piece may be the last, and a verdict must not wait."""
+        self._tail += piece
+        is_near = self._last_words in self._tail
+        self._budget.gather(not is_near)
+        self._tail = self._tail[1 - len(self._last_words) :]
+        if is_near:
+            self._last_words = ""
 
     def _count(self, text: str) -> None:
         self._bytes_left -= len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))

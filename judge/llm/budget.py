@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 POLL_SECONDS: Final = 0.25
 # A stream wraps every few characters into some hundred bytes of JSON; each event with text earns this many raw bytes.
 _WRAPPING_BYTES: Final = 1_024
+# Least time between two receives while an answer is far from its end, in seconds: what arrives meanwhile is received at
+# once. Waking up for every token is most of what a streamed answer costs, and watchers get ten frames a second anyway.
+_GATHER_SECONDS: Final = 0.025
 # How long a complete answer waits for usage and [DONE], and then for the end of the response, in seconds.
 _USAGE_GRACE: Final = 5.0
 _END_GRACE: Final = 0.5
@@ -50,6 +53,8 @@ class CallBudget:
         self.started = time.monotonic()
         self._end = self.started + limits.total
         self._bytes_left = limits.max_bytes
+        self._gathers = False
+        self._received_at = 0.0
         self._set_deadline(self.started + limits.first_token, ErrorCode.TIMEOUT_FIRST_TOKEN)
 
     def elapsed_ms(self) -> int:
@@ -61,8 +66,17 @@ class CallBudget:
         self._bytes_left += _WRAPPING_BYTES
         self._set_deadline(time.monotonic() + self.limits.silence, ErrorCode.TIMEOUT_SILENCE)
 
+    def gather(self, is_wanted: bool) -> None:
+        """Whether text may gather for a moment before it is received, or each piece is wanted as it comes."""
+        self._gathers = is_wanted
+
+    def seconds_to_gather(self) -> float:
+        """How long the next receive is put off."""
+        return max(0.0, self._received_at + _GATHER_SECONDS - time.monotonic()) if self._gathers else 0.0
+
     def finished(self) -> None:
         """The finish reason arrived: only the usage and the end may still come."""
+        self._gathers = False
         self._set_deadline(time.monotonic() + min(_USAGE_GRACE, self.limits.silence), ErrorCode.TIMEOUT_SILENCE)
 
     def done(self) -> None:
@@ -80,6 +94,7 @@ class CallBudget:
 
     def received(self, count: int) -> None:
         """Count bytes from the network. Raises OverBudget."""
+        self._received_at = time.monotonic()
         self._bytes_left -= count
         if self._bytes_left < 0:
             raise self._over(ErrorCode.TOO_LARGE)

@@ -32,15 +32,18 @@ def stream_chat(
     max_tokens: int | None,
     on_text: Callable[[str], None],
     stop: Callable[[], bool],
+    last_words: str = "",
 ) -> Answer:
     """Ask once and stream the answer.
 
     `on_text` gets every piece of text as it arrives, but for blanks and reasoning before the answer. `stop` is asked
     before every receive, at least every 0.25 s, and ends the call (`cancelled`). What either raises is passed on; the
-    connection is closed all the same. Raises CallFailed for everything else that brings no complete answer.
+    connection is closed all the same. `last_words` is a text that stands near the end of the answer: before it pieces
+    may be received together, at most 25 ms late; without it each is received as it comes. Raises CallFailed for
+    everything else that brings no complete answer.
     """
     budget = CallBudget(limits, stop)
-    collector = AnswerCollector(budget, WatchedText(on_text).add, endpoint.api_key)
+    collector = AnswerCollector(budget, WatchedText(on_text).add, endpoint.api_key, last_words)
     try:
         if stop():
             raise CallFailed(_E.CANCELLED, "stopped before the call")

@@ -110,6 +110,8 @@ class BoundedStream(httpcore2.NetworkStream):
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         budget = current()
+        if budget is not None and (seconds := budget.seconds_to_gather()):
+            time.sleep(seconds)
         while True:
             self._set_timeout(timeout if budget is None else _wait(budget))
             try:

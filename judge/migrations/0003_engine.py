@@ -115,6 +115,7 @@ class Migration(migrations.Migration):
             name="provider",
             field=models.ForeignKey(
                 blank=True,
+                db_constraint=False,
                 db_index=False,
                 null=True,
                 on_delete=django.db.models.deletion.PROTECT,

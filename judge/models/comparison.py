@@ -92,8 +92,11 @@ class JudgeComparison(models.Model):
     lost_leases = models.PositiveSmallIntegerField(_("lost leases"), default=0)
     claim_token = models.UUIDField(null=True, blank=True)
     lease_expires_at = models.DateTimeField(null=True, blank=True)
-    # While it is judged: one of the provider's places for parallel calls. No index of its own: provider_slot_once.
-    provider = models.ForeignKey(LLMProvider, models.PROTECT, null=True, blank=True, related_name="+", db_index=False)
+    # While it is judged: one of the provider's places for parallel calls. No index of its own: provider_slot_once. No
+    # check of its own: it is the provider of this judge's model, and each claim would lock that row in common.
+    provider = models.ForeignKey(
+        LLMProvider, models.PROTECT, null=True, blank=True, related_name="+", db_index=False, db_constraint=False
+    )
     provider_slot = models.PositiveIntegerField(null=True, blank=True)
     started_at = models.DateTimeField(_("started"), null=True, blank=True)
     completed_at = models.DateTimeField(_("completed"), null=True, blank=True)

@@ -12,7 +12,7 @@ from typing import Any, cast
 from django.conf import settings
 
 from judge.domain.rubric import Language, Rubric
-from judge.domain.verdict import json_schema
+from judge.domain.verdict import json_schema, last_words
 from judge.llm.endpoint import Endpoint, StructuredOutputMode
 from judge.models import ProviderState, SessionJudge
 from judge.services.rates import RateLimits
@@ -30,6 +30,7 @@ class Brief:
     rubric: Rubric
     criterion_ids: dict[str, int]
     schema: dict[str, Any]
+    last_words: str
     endpoint: Endpoint
     rates: RateLimits
     # The provider is called less in parallel than its settings allow, since it asked to slow down.
@@ -87,6 +88,7 @@ def _read(session_judge_id: int) -> Brief:
         rubric=rubric,
         criterion_ids={criterion.key: criterion.pk for criterion in criteria},
         schema=json_schema(rubric),
+        last_words=last_words(rubric),
         endpoint=Endpoint(
             provider_id=model.provider_id,
             base_url=model.provider.base_url,

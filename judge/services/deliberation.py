@@ -115,6 +115,7 @@ class Deliberation:
             self._max_tokens,
             relay.add,
             self._lease.should_stop,
+            self._case.brief.last_words,
         )
         relay.flush()
         return answer

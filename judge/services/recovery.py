@@ -18,7 +18,7 @@ from judge.services import breaker, queue
 from judge.services.claiming import Claim
 from judge.services.queue import NOT_LEASED
 from judge.services.stopping import pause_if_stuck
-from judge.services.tally import Tally, conclude
+from judge.services.tally import settle
 from judge.services.transactions import in_transaction
 from judge.services.wakeups import ask_for_probe, ask_for_results, wake_lane
 
@@ -81,7 +81,7 @@ def wake_idle_lanes(session: JudgeSession) -> int:
         return 0
     waiting = len(rows.filter(status=ComparisonStatus.PENDING).order_by().values_list("pk", flat=True)[: len(idle)])
     if not waiting and not busy:
-        _settle_finished(session)
+        settle(session.pk)
     for worker_id in idle[:waiting]:
         wake_lane(session.pk, worker_id)
     return waiting
@@ -116,17 +116,6 @@ def _give_back(claimed: Claim) -> int:
         claim_token=claimed.token,
         lease_expires_at__lt=Now(),
     ).update(status=ComparisonStatus.PENDING, lost_leases=F("lost_leases") + 1, **NOT_LEASED)
-
-
-def _settle_finished(session: JudgeSession) -> None:
-    """End a session that has nothing left to judge but was not ended, as after all its comparisons were deleted."""
-
-    def work() -> None:
-        locked = JudgeSession.objects.select_for_update().live().filter(pk=session.pk).first()
-        if locked is not None and (tally := Tally.of(locked)).is_finished:
-            conclude(tally)
-
-    in_transaction(work)
 
 
 def _sessions_with_old_results() -> list[int]:

@@ -12,6 +12,7 @@ from django.db.models.functions import Now
 from judge import events
 from judge.domain.states import SessionStatus
 from judge.models import JudgeSession
+from judge.services.transactions import in_transaction
 from judge.services.wakeups import ask_for_results
 
 _COUNT = """
@@ -20,6 +21,10 @@ SET completed_comparisons = completed_comparisons + %s, failed_comparisons = fai
 WHERE id = %s AND status <> %s
 RETURNING id, status, status_reason, total_comparisons, completed_comparisons, failed_comparisons
 """
+
+
+# A pause lets running comparisons finish, so the last one may end while the session is paused.
+ENDING = (SessionStatus.QUEUED, SessionStatus.RUNNING, SessionStatus.PAUSED)
 
 
 @dataclass(frozen=True)
@@ -69,6 +74,18 @@ def count(session_id: int, completed: int = 0, failed: int = 0) -> Tally | None:
         cursor.execute(statement, [completed, failed, session_id, SessionStatus.ABORTED.value])
         row = cursor.fetchone()
     return Tally(*row) if row else None
+
+
+def settle(session_id: int) -> None:
+    """End a session that has nothing left to judge and was not ended yet: after its last verdict, after its worker was
+    killed just then, or after its comparisons were deleted (recover asks again)."""
+
+    def work() -> None:
+        session = JudgeSession.objects.select_for_update().filter(pk=session_id, status__in=ENDING).first()
+        if session is not None and (tally := Tally.of(session)).is_finished:
+            conclude(tally)
+
+    in_transaction(work)
 
 
 def conclude(tally: Tally, *news: events.Event) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 from django.db import connection
@@ -16,8 +17,8 @@ from judge.services.briefs import Brief
 from judge.services.cases import Case
 from judge.services.claiming import Claim
 from judge.services.queue import finish, let_go, logged
-from judge.services.tally import conclude
-from judge.services.transactions import in_transaction
+from judge.services.tally import settle
+from judge.services.transactions import in_one_statement
 from judge.services.verdict_rows import store_rows
 
 MILLION = Decimal(1_000_000)
@@ -56,17 +57,14 @@ def _complete_at_once(
     values = {**_call_values(case, answer, attempt.prompt_hash), "http_status": answer.http_status}
     values["flags"] = json.dumps(flags)
 
-    def work() -> bool:
-        tally = store_rows(claimed, verdict, case.brief.criterion_ids, attempt.pk, values)
-        if tally is None:
-            return False
-        conclude(tally, completed)
-        return True
-
-    is_stored = in_transaction(work)
-    if not is_stored:
+    tally = in_one_statement(partial(store_rows, claimed, verdict, case.brief.criterion_ids, attempt.pk, values))
+    if tally is None:
         let_go(claimed)  # an aborted session's comparison still stands in its lane
-    return logged(claimed, is_stored)
+        return logged(claimed, still_held=False)
+    events.publish_soon(completed, tally.event())
+    if tally.is_finished:
+        settle(claimed.session_id)
+    return True
 
 
 def _call_values(case: Case, answer: Answer, prompt_hash: str) -> dict[str, Any]:

@@ -15,8 +15,8 @@ RUN_LANE = "judge.run_lane"
 REFRESH_RESULTS = "judge.refresh_results"
 PROBE = "judge.probe_provider"
 CHECK_PROVIDER = "judge.check_provider"
-# A wake-up that waited longer than this was overtaken long ago. Sender and worker each read their own clock, so it is long
-# enough for clocks that are an hour apart; surplus wake-ups find their lane busy and end at once.
+# A wake-up that waited longer than this was overtaken long ago. Sender and worker each read their own clock, so it is
+# long enough for clocks that are an hour apart; surplus wake-ups find their lane busy and end at once.
 EXPIRES_SECONDS = 7200
 PAUSE_AFTER_ERROR = 1.0
 
