@@ -1,10 +1,12 @@
 """One call to an OpenAI-compatible server: streamed, bounded, and every failure under its own code."""
 
+import json
 from collections.abc import Callable, Collection
 from contextlib import ExitStack
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import httpx2
+import openai
 
 from judge.domain.errors import ErrorCode
 from judge.llm.answers import Answer, AnswerCollector
@@ -101,21 +103,22 @@ def _exchange(endpoint: Endpoint, request: dict[str, Any], budget: CallBudget, c
 
 def _open(endpoint: Endpoint, request: dict[str, Any], budget: CallBudget, stack: ExitStack) -> httpx2.Response:
     """Send the request and read the headers of a successful answer."""
-    options: dict[str, Any] = {}
+    body = {"model": endpoint.model_name, "stream": True, **request}
     if "stream_options" not in endpoint.refused_parameters:
-        options["stream_options"] = {"include_usage": True}
+        body["stream_options"] = {"include_usage": True}
     with named_failures(endpoint.api_key, budget):
-        completions = client_for(endpoint).chat.completions.with_streaming_response
-        # The extra body replaces the empty messages and goes out as it is; arguments are walked through one by one.
-        opened = completions.create(
-            model=endpoint.model_name,
-            messages=[],
+        # The library's way for what it has no method for: its method for completions walks through every argument.
+        opened = client_for(endpoint).post(
+            "/chat/completions",
+            content=json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode(),
+            cast_to=object,
+            options={"timeout": timeouts(budget.limits), "headers": {"X-Stainless-Raw-Response": "stream"}},
             stream=True,
-            timeout=timeouts(budget.limits),
-            extra_body=request,
-            **options,
+            stream_cls=openai.Stream[object],
         )
-        return stack.enter_context(opened).http_response
+        response = cast(openai.APIResponse[object], opened)
+        stack.callback(response.close)
+        return response.http_response
 
 
 def _read(response: httpx2.Response, budget: CallBudget, collector: AnswerCollector) -> None:
