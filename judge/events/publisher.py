@@ -2,7 +2,6 @@
 
 import json
 import logging
-import time
 from collections.abc import Iterable
 from functools import cache
 from typing import cast
@@ -12,6 +11,7 @@ from django.conf import settings
 from redis.commands.core import Script
 
 from judge.events.payloads import Event, LLMStream
+from judge.events.silence import Silence
 
 logger = logging.getLogger(__name__)
 
@@ -21,7 +21,6 @@ PARTIAL_KEY = "llars:partial:{}:{}"
 SEQ_KEY = "llars:seq:{}"
 PARTIAL_SECONDS = 900
 SEQ_SECONDS = 7 * 24 * 3600
-PAUSE_AFTER_ERROR = 1.0
 
 # Numbering and publishing in one step: two workers can never publish in another order than they were numbered. One call
 # for all events at hand, since each command costs its sender more than Redis. Per event: the keys of its number and of
@@ -54,13 +53,6 @@ def _client() -> redis.Redis:
     )
 
 
-class _Silence:
-    """Remembers that Redis was just unreachable, so that each lane does not wait for it at every piece of text."""
-
-    until = 0.0
-
-
-@cache
 def _script() -> Script:
     return _client().register_script(_PUBLISH)
 
@@ -71,7 +63,7 @@ def publish(*news: Event, forget: Iterable[tuple[int, str]] = ()) -> list[int] |
     Watchers then read the database: a lost event costs freshness only. ``forget`` names finished answers, each as
     (comparison id, claim token), whose texts are removed from Redis after the events.
     """
-    if time.monotonic() < _Silence.until:
+    if Silence.is_kept():
         return None
     keys: list[str] = []
     arguments: list[str | int] = [SEQ_SECONDS, PARTIAL_SECONDS]
@@ -81,7 +73,7 @@ def publish(*news: Event, forget: Iterable[tuple[int, str]] = ()) -> list[int] |
     try:
         return [int(seq) for seq in _script()(keys, arguments)]
     except redis.RedisError as error:
-        _Silence.until = time.monotonic() + PAUSE_AFTER_ERROR
+        Silence.begin()
         logger.warning("event_not_published count=%s error=%s", len(news), type(error).__name__)
         return None
 
@@ -101,11 +93,11 @@ def _add(event: Event, keys: list[str], arguments: list[str | int]) -> None:
 
 def partial_answer(comparison_id: int, claim_token: str) -> str:
     """The answer of a running comparison as far as it was published; empty when unknown or when Redis is away."""
-    if time.monotonic() < _Silence.until:
+    if Silence.is_kept():
         return ""
     try:
         value = _client().get(PARTIAL_KEY.format(comparison_id, claim_token))
     except redis.RedisError:
-        _Silence.until = time.monotonic() + PAUSE_AFTER_ERROR
+        Silence.begin()
         return ""
     return cast(bytes, value).decode(errors="replace") if value else ""

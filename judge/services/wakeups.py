@@ -1,12 +1,13 @@
 """Wake-ups: messages that say "there may be work". They carry ids only and may be lost, doubled or late."""
 
 import logging
-import time
 from functools import partial
 
 from celery import current_app
 from django.db import transaction
 from kombu.exceptions import OperationalError
+
+from judge.events.silence import Silence
 
 logger = logging.getLogger(__name__)
 
@@ -18,7 +19,6 @@ CHECK_PROVIDER = "judge.check_provider"
 # A wake-up that waited longer than this was overtaken long ago. Sender and worker each read their own clock, so it is
 # long enough for clocks that are an hour apart; surplus wake-ups find their lane busy and end at once.
 EXPIRES_SECONDS = 7200
-PAUSE_AFTER_ERROR = 1.0
 
 
 def wake_lane(session_id: int, worker_id: int) -> None:
@@ -47,20 +47,14 @@ def ask_for_probe(provider_id: int) -> None:
     _send(PROBE, provider_id)
 
 
-class _Silence:
-    """Remembers that Redis was just unreachable, so that waking five lanes does not wait five times for it."""
-
-    until = 0.0
-
-
 def _send(task: str, *ids: int) -> bool:
-    if time.monotonic() < _Silence.until:
+    if Silence.is_kept():
         return False
     try:
         current_app.send_task(task, args=ids, kwargs={"version": PAYLOAD_VERSION}, expires=EXPIRES_SECONDS)
     except (OperationalError, OSError) as error:
         # The database knows what is to be done; recover() wakes the lanes as soon as Redis is back.
-        _Silence.until = time.monotonic() + PAUSE_AFTER_ERROR
+        Silence.begin()
         logger.warning("wakeup_not_sent task=%s ids=%s error=%s", task, ids, type(error).__name__)
         return False
     return True

@@ -15,7 +15,7 @@ from django.db import connections
 from django.test import Client
 
 from judge import events
-from judge.events.publisher import _Silence
+from judge.events.silence import Silence
 from judge.models import JudgeSession
 from llars.asgi import application
 from tests.factories import SessionFactory, UserFactory
@@ -129,7 +129,7 @@ def redis_client() -> redis.Redis:
             pytest.fail(reason)
         pytest.skip(reason)
     client.flushdb()
-    _Silence.until = 0.0
+    Silence.until = 0.0
     return client
 
 

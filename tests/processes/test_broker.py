@@ -6,7 +6,8 @@ import pytest
 from celery import current_app
 
 from judge.domain.states import SessionStatus
-from judge.services import control, wakeups
+from judge.events.silence import Silence
+from judge.services import control
 from tests.conftest import MakeSession
 
 pytestmark = [pytest.mark.queue, pytest.mark.django_db(transaction=True, serialized_rollback=True)]
@@ -16,7 +17,7 @@ def test_starting_without_redis_queues_the_session_and_answers_at_once(
     make_session: MakeSession, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     session = make_session(is_started=False, worker_count=5)
-    monkeypatch.setattr(wakeups._Silence, "until", 0.0)
+    monkeypatch.setattr(Silence, "until", 0.0)
     monkeypatch.setattr(current_app.conf, "broker_write_url", "redis://127.0.0.1:1/0")
     monkeypatch.setattr(current_app, "_pool", None)
     current_app.amqp.__dict__.pop("_producer_pool", None)

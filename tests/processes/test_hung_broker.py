@@ -42,3 +42,12 @@ def test_waking_five_lanes_takes_less_than_two_seconds(hung_redis: dict[str, str
 def test_reading_the_answers_of_five_lanes_takes_less_than_three_seconds(hung_redis: dict[str, str]) -> None:
     call = "from judge.events import partial_answer;[partial_answer(lane, 'token') for lane in range(5)]"
     assert seconds_of(call, hung_redis) < 3
+
+
+def test_a_click_that_wakes_lanes_and_tells_watchers_takes_less_than_two_seconds(hung_redis: dict[str, str]) -> None:
+    call = (
+        "from judge import events; from judge.services.wakeups import wake_lane"
+        ";[wake_lane(1, worker) for worker in range(5)]; "
+        "[events.publish(events.SessionComplete(session_id=1, status='aborted')) for _ in range(3)]"
+    )
+    assert seconds_of(call.replace("; from", "\nfrom", 1), hung_redis) < 2

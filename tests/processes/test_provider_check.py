@@ -3,8 +3,8 @@
 import pytest
 import redis
 
+from judge.events.silence import Silence
 from judge.models import JudgeModel
-from judge.services import wakeups
 from judge.services.provider_check import poll_check, request_check
 from judge.simulated.server import SimulatedServer
 from tests.processes.conftest import Start, wait_for
@@ -19,7 +19,7 @@ def test_a_worker_runs_the_test_that_was_asked_for(
     start_worker: Start,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(wakeups._Silence, "until", 0.0)
+    monkeypatch.setattr(Silence, "until", 0.0)
     server.play(formats=frozenset({"json_object"}))
     check = request_check(model.provider_id, model.model_name)
     assert check.state == "running"

@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from django.db.models.functions import Now
 
 from judge.domain.findings import ProviderFindings
+from judge.events.silence import Silence
 from judge.models import JudgeModel, LLMProvider, ProviderCheck
 from judge.selectors.provider_checks import latest_check
 from judge.services import leases, wakeups
@@ -134,7 +135,7 @@ class TestTheMessage:
     def test_that_cannot_be_sent_fails_the_test_at_once(
         self, tested: JudgeModel, ask: Ask, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(wakeups._Silence, "until", 0.0)
+        monkeypatch.setattr(Silence, "until", 0.0)
         monkeypatch.setattr(current_app.conf, "broker_write_url", "redis://127.0.0.1:1/0")
         monkeypatch.setattr(current_app, "_pool", None)
         current_app.amqp.__dict__.pop("_producer_pool", None)
