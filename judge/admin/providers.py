@@ -17,6 +17,7 @@ from judge.selectors.provider_load import ProviderLoad, provider_loads
 from judge.selectors.providers import may_test
 from judge.services.newest_check import newest_check
 from judge.services.provider_rules import forget_findings, key_problem, name_problem, parameters_problem
+from judge.services.provider_states import forget_pace
 from pillars.forms import ObjectField
 
 
@@ -141,6 +142,8 @@ class LLMProviderAdmin(admin.ModelAdmin):
         super().save_model(request, obj, form, change)
         if change and form.is_moved:
             forget_findings(obj.pk)
+        if change:
+            forget_pace(obj.pk, is_other=form.is_moved or "api_key" in form.changed_data)
 
     @admin.display(boolean=True, description=_("key stored"))
     def has_key(self, provider: LLMProvider) -> bool:

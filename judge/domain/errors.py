@@ -27,6 +27,7 @@ class ErrorCode(StrEnum):
     INVALID_VERDICT = "invalid_verdict"
     TOO_LARGE = "too_large"
     STREAM_RESET = "stream_reset"
+    KEY_UNREADABLE = "key_unreadable"  # by none of the keys that this process has
     NOT_ALLOWED = "not_allowed"  # the provider may not receive the threads
     STORAGE = "storage"  # the database can store nothing: disk full, read-only
     POISON = "poison"

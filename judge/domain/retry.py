@@ -23,7 +23,7 @@ RETRIED: Final = frozenset(
 RETRIED_ONCE: Final = frozenset({_E.LENGTH, _E.EMPTY, _E.TOO_LARGE})
 REASKED: Final = frozenset({_E.INVALID_JSON, _E.INVALID_VERDICT})
 # No comparison of this judge can succeed before somebody changes something at the provider.
-STOPPING: Final = frozenset({_E.INSUFFICIENT_QUOTA, _E.UNAUTHORIZED, _E.ADDRESS_REFUSED})
+STOPPING: Final = frozenset({_E.INSUFFICIENT_QUOTA, _E.UNAUTHORIZED, _E.ADDRESS_REFUSED, _E.MODEL_NOT_FOUND})
 
 
 @dataclass(frozen=True)

@@ -88,6 +88,14 @@ def stop_started_meanwhile() -> None:
         stop_judges_at(provider_id, reason)
 
 
+def free_left_behind() -> None:
+    """Judges that a breaker stopped which is closed by now: whoever closed it was killed before it freed them."""
+    stopped = SessionJudge.objects.filter(stop_reason__in=list(TROUBLED))
+    open_ones = ProviderState.objects.exclude(breaker_reason="").values("provider")
+    for provider_id in set(stopped.exclude(model__provider__in=open_ones).values_list("model__provider_id", flat=True)):
+        free_judges_at(provider_id, TROUBLED)
+
+
 def _is_answering(provider: LLMProvider) -> bool:
     hosts = tuple(settings.JUDGE_LOCAL_LLM_HOSTS)
     endpoint = Endpoint(provider.pk, provider.base_url, provider.api_key, model_name="", local_hosts=hosts)

@@ -10,11 +10,12 @@ from decimal import Decimal
 from typing import Any, cast
 
 from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
 
 from judge.domain.rubric import Language, Rubric
 from judge.domain.verdict import json_schema, last_words
 from judge.llm.endpoint import Endpoint, StructuredOutputMode
-from judge.models import ProviderState, SessionJudge
+from judge.models import LLMProvider, ProviderState, SessionJudge
 from judge.services.rates import RateLimits
 
 KEPT_SECONDS = 10.0
@@ -47,7 +48,7 @@ _kept: dict[int, tuple[float, Brief]] = {}
 def brief_for(session_judge_id: int) -> Brief:
     """The brief of a session's judge, at most ten seconds old (four queries when it is read).
 
-    Raises ProviderNotAllowed: the threads must not be sent to this judge's provider.
+    Raises ProviderNotAllowed: the threads must not be sent to this judge's provider. Raises KeyUnreadable.
     """
     now = time.monotonic()
     with _lock:
@@ -72,6 +73,17 @@ class ProviderNotAllowed(Exception):
     """The approval for personal data was withdrawn, or the address moved off this machine."""
 
 
+class KeyUnreadable(Exception):
+    """None of this process's keys decrypts the provider's API key."""
+
+
+def _key_of(provider: LLMProvider) -> str:
+    try:
+        return provider.api_key
+    except ImproperlyConfigured:
+        raise KeyUnreadable from None
+
+
 def _read(session_judge_id: int) -> Brief:
     judge = SessionJudge.objects.select_related("session__prompt_version", "session__rubric", "model__provider").get(
         pk=session_judge_id
@@ -92,7 +104,7 @@ def _read(session_judge_id: int) -> Brief:
         endpoint=Endpoint(
             provider_id=model.provider_id,
             base_url=model.provider.base_url,
-            api_key=model.provider.api_key,
+            api_key=_key_of(model.provider),
             model_name=model.model_name,
             structured_output=cast(StructuredOutputMode, model.output_mode),
             parameters=judge.parameters,

@@ -42,7 +42,9 @@ WITH able AS MATERIALIZED (
         live.worker_count AS workers,
         (SELECT SUM(other.worker_count) FROM {sessions} other WHERE other.status IN ('queued', 'running')
             AND EXISTS (SELECT 1 FROM {judges} theirs JOIN {models} at ON at.id = theirs.model_id
-                WHERE theirs.session_id = other.id AND theirs.stop_reason = '' AND at.provider_id = model.provider_id)
+                WHERE theirs.session_id = other.id AND theirs.stop_reason = '' AND at.provider_id = model.provider_id
+                    AND EXISTS (SELECT 1 FROM {comparisons} left_over WHERE left_over.judge_id = theirs.id
+                        AND left_over.status IN ('pending', 'running')))
         ) AS all_workers
     FROM {judges} judge
     JOIN {sessions} live ON live.id = judge.session_id

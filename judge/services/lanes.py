@@ -11,7 +11,7 @@ from django.db import DatabaseError, IntegrityError
 from judge import metrics
 from judge.domain.errors import ErrorCode
 from judge.services import queue
-from judge.services.briefs import ProviderNotAllowed
+from judge.services.briefs import KeyUnreadable, ProviderNotAllowed
 from judge.services.cases import load_case
 from judge.services.claiming import Claim, TakenClaim
 from judge.services.deliberation import Deliberation
@@ -19,6 +19,7 @@ from judge.services.leases import STOPPING, Lease, keeper
 from judge.services.patience import cannot_store
 from judge.services.provider_states import seconds_until_callable
 from judge.services.refresh import results_wanted
+from judge.services.sharing import wake_starving
 from judge.services.stopping import pause, stop_judge
 from llars.logs import about
 
@@ -57,6 +58,7 @@ def keep_lane_busy(session_id: int, worker_id: int, seconds: float = LANE_SECOND
     until = time.monotonic() + seconds
     while run_lane(session_id, worker_id) or _wait_for_provider(session_id, until - time.monotonic()):
         if time.monotonic() >= until:
+            wake_starving(session_id)
             return True
     return False
 
@@ -65,8 +67,9 @@ def _judge(claimed: TakenClaim, lease: Lease) -> None:
     try:
         Deliberation(claimed, load_case(claimed), lease).run()
     except ProviderNotAllowed:
-        queue.release(claimed, ErrorCode.NOT_ALLOWED)
-        stop_judge(claimed.judge_id, ErrorCode.NOT_ALLOWED)
+        _stop(claimed, ErrorCode.NOT_ALLOWED)
+    except KeyUnreadable:
+        _stop(claimed, ErrorCode.KEY_UNREADABLE)
     except IntegrityError as error:
         # Most likely the session was deleted: there is no comparison left that a call could be recorded for.
         if queue.logged(claimed, bool(queue.held([claimed.token]))):
@@ -76,6 +79,11 @@ def _judge(claimed: TakenClaim, lease: Lease) -> None:
         raise
     except Exception as error:
         _record_internal_error(claimed, error)
+
+
+def _stop(claimed: TakenClaim, reason: ErrorCode) -> None:
+    stop_judge(claimed.judge_id, reason)
+    queue.release(claimed, reason)
 
 
 def _wait_for_provider(session_id: int, seconds: float) -> bool:

@@ -18,6 +18,7 @@ from judge.models import JudgeModel, LLMProvider
 from judge.services.briefs import forget_briefs
 from judge.services.errors import ActionRefused, ConfigRefused, Text
 from judge.services.provider_rules import NAME_TAKEN, forget_findings, key_problem, name_problem, parameters_problem
+from judge.services.provider_states import forget_pace
 
 PROVIDER_FIELDS: Final = (
     "name",
@@ -78,7 +79,9 @@ def change_provider(provider_id: int, values: Mapping[str, Any], api_key: str | 
         provider.api_key = api_key
     provider.may_receive_personal_data &= not is_moved
     _check_provider(provider, {"api_key": [problem]} if problem else {})
-    written = [*changed, "api_key_encrypted", "may_receive_personal_data"]
+    # Only what is changed: an approval that staff withdraw at this moment must not be written back.
+    written = [*changed, *(["api_key_encrypted"] if api_key is not None else [])]
+    written += ["may_receive_personal_data"] if is_moved else []
     fields = {name: getattr(provider, name) for name in written}
     try:
         with transaction.atomic():
@@ -88,6 +91,7 @@ def change_provider(provider_id: int, values: Mapping[str, Any], api_key: str | 
                 raise ActionRefused("changed_meanwhile", _CHANGED)
             if is_moved:
                 forget_findings(provider_id)
+            forget_pace(provider_id, is_other=is_moved or api_key is not None)
     except IntegrityError:
         raise ConfigRefused({"name": [NAME_TAKEN]}) from None
     forget_briefs()

@@ -41,6 +41,15 @@ def standing(provider_id: int) -> Standing:
     return Standing(_seconds(blocked_until, now), breaker_reason)
 
 
+def forget_pace(provider_id: int, is_other: bool) -> None:
+    """After a provider's settings were changed: what was booked by the old limits holds no longer. ``is_other``: it is
+    another server or account by now, so neither does the old one's rest."""
+    fresh: dict[str, str | None] = {"next_request_at": None, "next_token_at": None}
+    if is_other:
+        fresh |= {"blocked_until": None, "blocked_reason": "", "concurrency": None}
+    ProviderState.objects.filter(pk=provider_id).update(**fresh)
+
+
 def seconds_until_callable(session_id: int) -> float | None:
     """Seconds until the first resting provider of a session may be called again; None when none of them rests."""
     rows = SessionJudge.objects.filter(

@@ -17,6 +17,8 @@ from judge.services.transactions import in_transaction
 # Tokens of an answer before its length is known, and characters of a prompt per token (German has fewer than English).
 EXPECTED_ANSWER_TOKENS = 1_000
 CHARACTERS_PER_TOKEN = 3
+# A call is not believed to have used more than this many times what was expected.
+MOST_TIMES_BOOKED = 20
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,8 @@ def settle(limits: RateLimits, booked: int, used: int | None) -> None:
     """Correct the booking once the provider has said how many tokens the call used; unknown stays as it was booked."""
     if limits.tokens_per_minute is None or used is None or used == booked:
         return
-    difference = timedelta(seconds=(used - booked) * MINUTE / limits.tokens_per_minute)
+    # A server may report nonsense; the provider must not be left alone for hours because of it.
+    difference = timedelta(seconds=(min(used, MOST_TIMES_BOOKED * booked) - booked) * MINUTE / limits.tokens_per_minute)
     ProviderState.objects.filter(pk=limits.provider_id).update(next_token_at=F("next_token_at") + difference)
 
 

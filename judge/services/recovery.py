@@ -11,7 +11,7 @@ from django.db.models.functions import Coalesce, Now
 
 from judge import metrics
 from judge.domain.errors import ErrorCode
-from judge.domain.states import ComparisonStatus
+from judge.domain.states import ComparisonStatus, SessionStatus
 from judge.models import JudgeComparison, JudgeSession, ResultSnapshot
 from judge.selectors.results import OVERVIEW
 from judge.services import breaker, queue
@@ -41,6 +41,9 @@ def recover() -> Recovered:
     """Return expired leases to the queue and wake the lanes of all live sessions. Safe to run twice at once."""
     given_back, poisoned = give_back_expired()
     breaker.stop_started_meanwhile()
+    breaker.free_left_behind()
+    for session_id in _finished_in_a_pause():
+        settle(session_id)
     for provider_id in breaker.due().values_list("pk", flat=True):
         ask_for_probe(provider_id)
     woken = sum(wake_idle_lanes(session) for session in JudgeSession.objects.live())
@@ -60,7 +63,7 @@ def give_back_expired() -> tuple[int, int]:
         return 0, 0
     for claimed, lost_leases in _expired():
         if lost_leases + 1 >= POISON_AFTER:
-            poisoned += queue.fail(claimed, ErrorCode.POISON)
+            poisoned += in_transaction(partial(_poison, claimed))
         else:
             given_back += in_transaction(partial(_give_back, claimed))
     if given_back or poisoned:
@@ -108,6 +111,14 @@ def _expired() -> list[tuple[Claim, int]]:
     ]
 
 
+def _poison(claimed: Claim) -> bool:
+    # Locked while its lease is looked at again, as in _give_back.
+    expired = JudgeComparison.objects.select_for_update().filter(
+        pk=claimed.comparison_id, claim_token=claimed.token, lease_expires_at__lt=Now()
+    )
+    return bool(expired.values_list("pk", flat=True).first()) and queue.fail(claimed, ErrorCode.POISON)
+
+
 def _give_back(claimed: Claim) -> int:
     # The lease is checked again: its worker may have woken and extended it since.
     return JudgeComparison.objects.filter(
@@ -116,6 +127,12 @@ def _give_back(claimed: Claim) -> int:
         claim_token=claimed.token,
         lease_expires_at__lt=Now(),
     ).update(status=ComparisonStatus.PENDING, lost_leases=F("lost_leases") + 1, **NOT_LEASED)
+
+
+def _finished_in_a_pause() -> list[int]:
+    """Paused sessions of which nothing is left: their worker was killed between the last verdict and their end."""
+    finished = Q(total_comparisons=F("completed_comparisons") + F("failed_comparisons"), total_comparisons__gt=0)
+    return list(JudgeSession.objects.filter(finished, status=SessionStatus.PAUSED).values_list("pk", flat=True))
 
 
 def _sessions_with_old_results() -> list[int]:

@@ -1,11 +1,10 @@
 """Creating and deleting sessions. The whole plan is written with the session, from the seed, in one transaction."""
 
-from functools import partial
 from itertools import islice
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db import connection
+from django.db import connection, transaction
 from django.utils.translation import gettext_lazy as _
 
 from judge.domain.planning import PlannedComparison, PlannedPair, plan_comparisons, plan_pairs
@@ -26,7 +25,10 @@ def create_session(owner: User, config: SessionConfig) -> JudgeSession:
 
     Raises ConfigRefused with messages by field; nothing is written then.
     """
-    return in_transaction(partial(_create, owner, check_config(owner, config)))
+    checked = check_config(owner, config)
+    # Not tried again: where the answer to the commit got lost, a second try would write a second session.
+    with transaction.atomic():
+        return _create(owner, checked)
 
 
 def _create(owner: User, checked: CheckedConfig) -> JudgeSession:

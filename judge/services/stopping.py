@@ -22,6 +22,8 @@ from judge.services.wakeups import wake_lanes_on_commit
 
 logger = logging.getLogger(__name__)
 
+# Reasons of a pause that no judge is behind: a person's, and the database's.
+BY_OTHERS = ("", ErrorCode.STORAGE)
 UNFINISHED = (ComparisonStatus.PENDING, ComparisonStatus.RUNNING)
 
 
@@ -98,8 +100,12 @@ def _free(provider_id: int, reasons: list[str], but: int | None) -> list[int]:
     stopped = SessionJudge.objects.filter(model__provider=provider_id, stop_reason__in=reasons)
     concerned = set(stopped.values_list("session_id", flat=True))
     locked = JudgeSession.objects.select_for_update().filter(pk__in=concerned).order_by("pk")
-    paused = [row for row in locked if row.status == SessionStatus.PAUSED and row.status_reason in reasons]
-    waiting = [row for row in paused if row.pk != but]
+    # Paused for a judge, this or another: one that can go on is enough.
+    paused = [row for row in locked if row.status == SessionStatus.PAUSED and row.status_reason not in BY_OTHERS]
+    freed = list(stopped.values_list("pk", flat=True))
+    at_work = JudgeComparison.objects.filter(judge__in=freed, status__in=UNFINISHED).values_list("session", flat=True)
+    with_work = set(at_work.distinct())
+    waiting = [row for row in paused if row.pk != but and row.pk in with_work]
     stopped.update(stop_reason="", stopped_at=None)
     for session in waiting:
         JudgeSession.objects.filter(pk=session.pk).update(status=SessionStatus.QUEUED, status_reason="")

@@ -23,7 +23,6 @@ PASSING = [
 FINAL = [
     E.REFUSED,
     E.TOO_LONG,
-    E.MODEL_NOT_FOUND,
     E.BAD_REQUEST,
     E.POISON,
     E.CANCELLED,
@@ -48,7 +47,7 @@ def test_what_would_fail_again_is_given_up_at_once(code: ErrorCode):
     assert decide(code, 1, 0, None, POLICY, 0.5) == GiveUp(code)
 
 
-@pytest.mark.parametrize("code", [E.INSUFFICIENT_QUOTA, E.UNAUTHORIZED])
+@pytest.mark.parametrize("code", [E.INSUFFICIENT_QUOTA, E.UNAUTHORIZED, E.MODEL_NOT_FOUND])
 @pytest.mark.parametrize("calls", [1, POLICY.max_calls])
 def test_an_unusable_provider_stops_its_judge_with_the_reason(code: ErrorCode, calls: int):
     assert decide(code, calls, 0, 5.0, POLICY, 0.5) == StopJudge(code)

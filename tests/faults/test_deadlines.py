@@ -12,7 +12,7 @@ from tests.faults.playing import judge_all, one_comparison, outcomes
 
 pytestmark = [pytest.mark.queue, pytest.mark.django_db(transaction=True, serialized_rollback=True)]
 
-LIMITS = Limits(connect=2, first_token=1.2, silence=0.6, total=1.8)
+LIMITS = Limits(connect=4, first_token=2.5, silence=0.6, total=3.2)
 
 
 @pytest.mark.parametrize(

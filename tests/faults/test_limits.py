@@ -89,8 +89,8 @@ def test_calls_of_all_lanes_keep_the_tokens_per_minute(
     tokens = [(prompt or 0) + (answer or 0) for prompt, answer in used]
     assert all(tokens)
     came = moments(server)
-    # The last call's tokens are used after the time that is looked at.
-    assert (sum(tokens) - max(tokens)) / a_second <= came[-1] - came[0] + ON_THE_WAY
+    # The last calls' tokens are used after the time that is looked at; each booking is a guess until its call ended.
+    assert (sum(tokens) - 2 * max(tokens)) / a_second <= came[-1] - came[0] + ON_THE_WAY
     assert server.calls == 16
 
 

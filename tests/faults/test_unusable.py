@@ -29,8 +29,10 @@ QUOTA = {"code": "insufficient_quota", "type": "insufficient_quota"}
         ({"status": 429, **QUOTA}, ErrorCode.INSUFFICIENT_QUOTA),
         ({"status": 429, **QUOTA, "retry_after": "3600"}, ErrorCode.INSUFFICIENT_QUOTA),
         ({"status": 402}, ErrorCode.INSUFFICIENT_QUOTA),
+        ({"status": 404, "code": "model_not_found"}, ErrorCode.MODEL_NOT_FOUND),
+        ({"status": 404}, ErrorCode.MODEL_NOT_FOUND),
     ],
-    ids=["wrong key", "forbidden", "no quota", "no quota for an hour", "no money"],
+    ids=["wrong key", "forbidden", "no quota", "no quota for an hour", "no money", "no such model", "wrong address"],
 )
 def test_one_refusal_pauses_the_session_with_its_reason_and_the_key_is_never_repeated(
     make_session: MakeSession,
@@ -71,7 +73,6 @@ def test_five_lanes_that_are_refused_at_once_call_once_each(make_session: MakeSe
 @pytest.mark.parametrize(
     ("fault", "code", "named"),
     [
-        ({"status": 404, "code": "model_not_found"}, ErrorCode.MODEL_NOT_FOUND, "model_not_found"),
         (
             {"status": 400, "code": "unsupported_value", "message": "temperature does not support 0"},
             ErrorCode.BAD_REQUEST,
@@ -81,7 +82,7 @@ def test_five_lanes_that_are_refused_at_once_call_once_each(make_session: MakeSe
         ({"status": 400, "code": "context_length_exceeded"}, ErrorCode.TOO_LONG, "context_length_exceeded"),
         ({"status": 400, "message": "maximum context length is 4096 tokens"}, ErrorCode.TOO_LONG, "HTTP 400"),
     ],
-    ids=["no such model", "bad value", "bad parameter", "context overflow", "context overflow in words"],
+    ids=["bad value", "bad parameter", "context overflow", "context overflow in words"],
 )
 def test_a_request_that_will_never_be_taken_is_made_once_and_the_cause_is_named(
     make_session: MakeSession, server: SimulatedServer, fault: dict[str, Any], code: ErrorCode, named: str

@@ -86,7 +86,7 @@ def test_killed_in_mid_stream_a_comparison_is_judged_once_more_and_the_piece_is_
     assert server.calls == session.total_comparisons + 1
 
 
-def test_killed_between_answer_and_commit_a_comparison_has_one_verdict_and_one_call_more(
+def test_killed_between_answer_and_commit_a_comparison_has_one_verdict_and_one_call_more_at_most(
     make_session: MakeSession, server: SimulatedServer, start_worker: Start, beat: ForkServerProcess
 ) -> None:
     answers_take(server, 500)
@@ -106,8 +106,10 @@ def test_killed_between_answer_and_commit_a_comparison_has_one_verdict_and_one_c
     start_worker("second")
     wait_until_completed(session)
     assert_complete(session, server)
-    assert outcomes(held) == ["started", "accepted"]
-    assert server.calls == session.total_comparisons + 1
+    # PostgreSQL has the whole verdict in one statement and may finish it without the client; else it is judged again.
+    calls = len(outcomes(held))
+    assert outcomes(held) in (["accepted"], ["started", "accepted"])
+    assert server.calls == session.total_comparisons + calls - 1
 
 
 def test_killed_right_after_a_commit_nothing_of_it_runs_again(

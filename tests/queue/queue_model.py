@@ -79,10 +79,11 @@ class QueueModel:
         """The comparison that this token still holds."""
         return next((pk for pk, row in self.rows.items() if row.token == token), None)
 
-    def free_slot(self, provider: int) -> int | None:
-        """The lowest free place at a provider."""
+    def free_slot(self, provider: int, lane: int = 0) -> int | None:
+        """The place of the lane's own number at a provider if it is free, else the lowest free one."""
         taken = {row.slot for row in self.running() if row.provider == provider}
-        return next((slot for slot in range(self.places[provider].limit) if slot not in taken), None)
+        free = [slot for slot in range(self.places[provider].limit) if slot not in taken]
+        return lane if lane in free else next(iter(free), None)
 
     def claimable(self) -> list[int]:
         """Waiting comparisons that a free lane may take now, the one that it must take first.
@@ -118,7 +119,7 @@ class QueueModel:
             token=token,
             lane=lane,
             provider=provider,
-            slot=self.free_slot(provider),
+            slot=self.free_slot(provider, lane),
             attempts=row.attempts + 1,
         )
         self.status = S.RUNNING
