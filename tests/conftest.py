@@ -15,7 +15,10 @@ from judge.services.sessions import create_session
 from judge.services.texts import forget_texts
 from judge.simulated.server import SimulatedServer
 from judge.simulated.verdict import SimulatedSettings
+from tests import quick_reset
 from tests.pillars.factories import EmailThreadFactory, PillarFactory
+
+quick_reset.install()
 
 MakeSession = Callable[..., JudgeSession]
 
