@@ -69,6 +69,7 @@ def test_workers_come_back_by_themselves_after_their_servers_crashed(chaos: Run)
     assert figures["calls repeated"] <= 5 * 2
 
 
+@needs_postgres  # on SQLite the run above empties it as well
 def test_a_redis_that_forgets_everything_costs_no_call(chaos: Run) -> None:
     figures = chaos(comparisons=60, kills=0, freezes=0, crashes=0, flushes=3, latency_ms=600, workers=2)
     assert figures["calls repeated"] == 0

@@ -85,6 +85,7 @@ def test_a_session_deleted_while_its_lanes_write_leaves_no_orphans(
 ) -> None:
     server.judge.settings = server.judge.settings.__class__(latency_ms=10, chunks=2)
     for _ in range(3):
+        server.reset()
         session = make_session(threads=6, repetitions_per_pair=2, worker_count=4)
 
         def judge(session: JudgeSession = session) -> None:
