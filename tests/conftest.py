@@ -1,6 +1,7 @@
 """Fixtures that several parts share: the simulated judge, its model, and small planned sessions."""
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -17,10 +18,22 @@ from judge.simulated.server import SimulatedServer
 from judge.simulated.verdict import SimulatedSettings
 from tests import quick_reset
 from tests.pillars.factories import EmailThreadFactory, PillarFactory
+from tests.services.schedule import HeavyTogether, is_heavy
 
 quick_reset.install()
 
 MakeSession = Callable[..., JudgeSession]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> HeavyTogether:
+    """How tests are handed out to several processes."""
+    return HeavyTogether(config, log)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Heavy tests first; the order of all others matters and stays (those that empty the database come last)."""
+    items.sort(key=lambda item: not is_heavy(item.nodeid))
 
 
 @pytest.fixture(autouse=True)

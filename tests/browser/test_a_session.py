@@ -6,11 +6,15 @@ import time
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
-from tests.browser.conftest import Product, Visit
+from judge.simulated.server import SimulatedServer
+from tests.browser.conftest import QUICK, Product, Visit
+from tests.queue.held import held
 
-pytestmark = [pytest.mark.browser, pytest.mark.processes, pytest.mark.xdist_group("browser")]
+pytestmark = [pytest.mark.browser, pytest.mark.processes]
 
 SECONDS = 1000
+# Of the calls of a session, so that some are left however slowly the browser comes to its click.
+ANSWERED = 8
 
 
 def plan(page: Page, product: Product, name: str, samples: int) -> None:
@@ -37,32 +41,23 @@ def grows(stream: Locator) -> None:
     expect(stream).not_to_have_text(text, timeout=20 * SECONDS)
 
 
-@pytest.fixture(autouse=True)
-def a_quiet_machine(visit: Visit, product: Product) -> None:
-    """Abort the demo session, so that the tests' own session has the workers."""
-    visit.page.goto(f"{product.address}/judge/session/{product.demo_session}/")
-    if visit.page.locator("#action-abort").count():
-        visit.page.once("dialog", lambda dialog: dialog.accept())
-        visit.page.locator("#action-abort").click()
-    expect(status(visit.page)).to_have_text("aborted")
-
-
-def test_plan_watch_pause_resume_and_read(visit: Visit, product: Product) -> None:
+def test_plan_watch_pause_resume_and_read(visit: Visit, product: Product, judge: SimulatedServer) -> None:
     page = visit.page
-    plan(page, product, "Example session", samples=8)
-    expect(status(page)).to_have_text("running", timeout=20 * SECONDS)
+    with held(judge, after=ANSWERED):
+        plan(page, product, "Example session", samples=8)
+        expect(status(page)).to_have_text("running")
+        for lane in ("#lane-0", "#lane-1"):
+            grows(page.locator(f"{lane}-stream"))
+            expect(page.locator(f"{lane} .message").first).to_be_visible()
+        expect(page.locator("#session-history tbody tr").first).to_be_visible()
+        page.get_by_role("button", name="Pause").click()
+        expect(status(page)).to_have_text("paused")
+        judge.judge.settings = QUICK  # whatever is claimed from now on is judged at once
     for lane in ("#lane-0", "#lane-1"):
-        grows(page.locator(f"{lane}-stream"))
-        expect(page.locator(f"{lane} .message").first).to_be_visible()
-    expect(page.locator("#session-history tbody tr").first).to_be_visible(timeout=30 * SECONDS)
-
-    page.get_by_role("button", name="Pause").click()
-    expect(status(page)).to_have_text("paused")
-    for lane in ("#lane-0", "#lane-1"):
-        expect(page.locator(f"{lane} .lane-state")).to_have_text("idle", timeout=20 * SECONDS)
+        expect(page.locator(f"{lane} .lane-state")).to_have_text("idle")
     page.wait_for_timeout(SECONDS)  # the progress may be drawn a moment later than the lanes
     done = page.locator(".progress-facts strong").inner_text()
-    page.wait_for_timeout(2 * SECONDS)
+    page.wait_for_timeout(SECONDS)
     assert page.locator(".progress-facts strong").inner_text() == done
     page.reload()
     expect(status(page)).to_have_text("paused")
@@ -73,52 +68,61 @@ def test_plan_watch_pause_resume_and_read(visit: Visit, product: Product) -> Non
     expect(page.locator(".progress-facts strong")).to_have_text("16 of 16 comparisons")
 
     page.get_by_role("link", name="Results").click()
-    expect(page.get_by_role("heading", name="In short")).to_be_visible(timeout=20 * SECONDS)
-    expect(page.locator("#results")).to_contain_text("comes first", timeout=20 * SECONDS)
-    expect(page.locator("#results")).not_to_contain_text("Partial", timeout=20 * SECONDS)
+    expect(page.get_by_role("heading", name="In short")).to_be_visible()
+    expect(page.locator("#results")).to_contain_text("comes first")
+    expect(page.locator("#results")).not_to_contain_text("Partial")
     page.get_by_role("link", name="Example session").click()
     page.locator("#session-history tbody a").first.click()
     expect(page.get_by_role("heading", name="Chain of thought")).to_be_visible()
     assert visit.complaints == []
 
 
-def test_two_pages_show_the_same_and_a_button_keeps_the_focus(visit: Visit, product: Product) -> None:
-    plan(visit.page, product, "Example of two pages", samples=8)
-    expect(status(visit.page)).to_have_text("running", timeout=20 * SECONDS)
-    other = visit.page.context.new_page()
-    other.goto(visit.page.url)
-    visit.page.locator("#action-pause").focus()
-    visit.page.wait_for_timeout(2 * SECONDS)
-    assert visit.page.evaluate("document.activeElement.id") == "action-pause"
-    visit.page.keyboard.press("Enter")
+def test_two_pages_show_the_same_and_a_button_keeps_the_focus(
+    visit: Visit, product: Product, judge: SimulatedServer
+) -> None:
+    with held(judge, after=ANSWERED):
+        plan(visit.page, product, "Example of two pages", samples=8)
+        expect(status(visit.page)).to_have_text("running")
+        other = visit.page.context.new_page()
+        other.goto(visit.page.url)
+        visit.page.locator("#action-pause").focus()
+        visit.page.wait_for_timeout(2 * SECONDS)
+        assert visit.page.evaluate("document.activeElement.id") == "action-pause"
+        visit.page.keyboard.press("Enter")
+        expect(status(visit.page)).to_have_text("paused")
     for page in (visit.page, other):
         expect(status(page)).to_have_text("paused")
         expect(page.get_by_role("button", name="Resume")).to_be_visible()
     assert visit.complaints == []
 
 
-def test_an_answer_slower_than_the_socket_still_finds_its_page(visit: Visit, product: Product) -> None:
+def test_an_answer_slower_than_the_socket_still_finds_its_page(
+    visit: Visit, product: Product, judge: SimulatedServer
+) -> None:
     page = visit.page
-    plan(page, product, "Example of a slow answer", samples=8)
-    expect(status(page)).to_have_text("running", timeout=20 * SECONDS)
 
     def late(route: Route) -> None:
         answer = route.fetch()
         time.sleep(2)
         route.fulfill(response=answer)
 
-    page.route(re.compile(r"/pause/$"), late)
-    page.locator("#action-pause").focus()
-    page.keyboard.press("Enter")
-    expect(status(page)).to_have_text("paused")
+    with held(judge):
+        plan(page, product, "Example of a slow answer", samples=8)
+        expect(status(page)).to_have_text("running")
+        page.route(re.compile(r"/pause/$"), late)
+        page.locator("#action-pause").focus()
+        page.keyboard.press("Enter")
+        expect(status(page)).to_have_text("paused")
     expect(page.locator("#action-resume")).to_be_focused()
     assert visit.complaints == []
 
 
-def test_without_a_socket_the_page_says_so_and_polls(visit: Visit, product: Product) -> None:
+def test_without_a_socket_the_page_says_so_and_polls(visit: Visit, product: Product, judge: SimulatedServer) -> None:
     visit.page.route_web_socket(re.compile(r"/ws/"), lambda socket: socket.close(code=1011))
-    plan(visit.page, product, "Example without socket", samples=4)
-    expect(visit.page.get_by_text("No live connection.")).to_be_visible(timeout=10 * SECONDS)
+    judge.judge.settings = QUICK
+    with held(judge, after=2):
+        plan(visit.page, product, "Example without socket", samples=4)
+        expect(visit.page.get_by_text("No live connection.")).to_be_visible()
     expect(status(visit.page)).to_have_text("completed", timeout=60 * SECONDS)
 
 

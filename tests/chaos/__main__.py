@@ -10,7 +10,7 @@ import django
 
 from llars.embedded.processes import ProgramFailed, Supervisor
 from llars.embedded.stopping import Stopped, StopSignals
-from tests.chaos.options import Options, parse
+from tests.chaos.options import Options, parse_all
 from tests.chaos.servers import Servers, start_servers
 from tests.services import reaper, workers
 from tests.services.launcher import ROOT, Services, environment, scratch_directory
@@ -28,30 +28,35 @@ def use(servers: Servers, scratch: Path) -> None:
     workers.prepare({})
 
 
-def chaos(options: Options, servers: Servers, scratch: Path) -> bool:
-    """Prepare the database, judge under faults, judge the same plan without, compare. True if all held."""
-    from tests.chaos.performance import perform
+def chaos(runs: list[Options], servers: Servers, scratch: Path) -> bool:
+    """Prepare the database; for each run judge under faults and the same plan without, compare. True if all held."""
+    from tests.chaos.performance import perform, prepare_database
 
-    findings = perform(options, servers, scratch)
-    findings.print()
-    if options.report is not None:
-        findings.write(options.report)
-    return findings.good
+    owner, all_good = prepare_database(), True
+    for number, options in enumerate(runs):
+        print(f"chaos: {options}", flush=True)
+        own = scratch / f"run-{number}"
+        own.mkdir()
+        findings = perform(options, owner, servers, own)
+        findings.print()
+        if options.report is not None:
+            findings.write(options.report)
+        all_good = all_good and findings.good
+    return all_good
 
 
 def main(arguments: list[str]) -> int:
     """Run; 0 only if every promise held. Nothing it started is left."""
-    options = parse(arguments)
-    print(f"chaos: {options}", flush=True)
+    runs = parse_all(arguments)
     began = time.monotonic()
     reaper.adopt_orphans()
     try:
         with scratch_directory() as scratch, StopSignals(lambda: None) as signals:
             supervisor = Supervisor(scratch / "logs", ROOT)
             try:
-                servers = start_servers(supervisor, scratch, options.database)
+                servers = start_servers(supervisor, scratch, runs[0].database)
                 use(servers, scratch)
-                good = chaos(options, servers, scratch)
+                good = chaos(runs, servers, scratch)
             finally:
                 signals.shield()
                 reaper.end_orphans(spare=set(supervisor.pids().values()))
@@ -61,7 +66,7 @@ def main(arguments: list[str]) -> int:
     except (ProgramFailed, subprocess.CalledProcessError) as error:
         print(f"Cannot start what the run needs: {error}")
         return 1
-    print(f"{time.monotonic() - began:.0f} s with seed {options.seed}")
+    print(f"{time.monotonic() - began:.0f} s with seed {', '.join(str(options.seed) for options in runs)}")
     return 0 if good else 1
 
 

@@ -5,6 +5,8 @@ from argparse import ArgumentParser
 from dataclasses import dataclass, fields
 from pathlib import Path
 
+NEXT = "--then"
+
 
 @dataclass(frozen=True)
 class Options:
@@ -33,9 +35,20 @@ class Options:
         return -(-self.comparisons // (20 * self.samples))
 
 
+def parse_all(arguments: list[str]) -> list[Options]:
+    """Read a command line of several runs, one after the other on the same servers: the next begins with ``--then``."""
+    groups: list[list[str]] = [[]]
+    for argument in arguments:
+        if argument == NEXT:
+            groups.append([])
+        else:
+            groups[-1].append(argument)
+    return [parse(group) for group in groups]
+
+
 def parse(arguments: list[str]) -> Options:
     """Read the command line; without ``--seed`` one is drawn, and printed by the run."""
-    parser = ArgumentParser("make chaos", description=__doc__)
+    parser = ArgumentParser("make chaos", description=__doc__, epilog=f"{NEXT}: another run, with its own options.")
     for field in fields(Options):
         name = "--" + field.name.replace("_", "-")
         if field.name == "database":

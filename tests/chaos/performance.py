@@ -1,4 +1,4 @@
-"""One chaos run from an empty database to its findings."""
+"""One chaos run from its plan to its findings."""
 
 import time
 from collections.abc import Iterator
@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from django.contrib.auth.models import User
 from django.core.management import call_command
 
 from judge.services.providers import simulated_model
@@ -20,10 +21,14 @@ from tests.chaos.servers import Servers
 from tests.chaos.sessions import import_demo_threads, plan_session
 
 
-def perform(options: Options, servers: Servers, scratch: Path) -> Findings:
-    """Judge a session under faults and the same plan without, and hold both against what was promised."""
+def prepare_database() -> User:
+    """Make the tables and fill the pillars, once for all runs; returns who owns their sessions."""
     call_command("migrate", verbosity=0)
-    owner = import_demo_threads()
+    return import_demo_threads()
+
+
+def perform(options: Options, owner: User, servers: Servers, scratch: Path) -> Findings:
+    """Judge a session under faults and the same plan without, and hold both against what was promised."""
     findings = Findings()
     settings = SimulatedSettings(latency_ms=options.latency_ms, chunks=10)
     with SimulatedServer(settings) as server, crew_of(scratch, options.workers) as crew:

@@ -186,7 +186,7 @@ async def test_a_frozen_reader_loses_its_own_queue_and_gets_the_snapshot(owner: 
     await asyncio.gather(*following, return_exceptions=True)
 
 
-async def until(holds: Any, seconds: float = 5) -> None:
+async def until(holds: Any, seconds: float = 20) -> None:
     async with asyncio.timeout(seconds):
         while not holds():  # noqa: ASYNC110  what is waited for has no event
             await asyncio.sleep(0.01)

@@ -12,7 +12,7 @@ from judge.simulated.server import SimulatedServer
 from tests.conftest import MakeSession
 from tests.faults.playing import comparisons, judge_all, one_comparison, only_comparison, outcomes
 
-pytestmark = [pytest.mark.queue, pytest.mark.django_db(transaction=True, serialized_rollback=True)]
+pytestmark = pytest.mark.django_db(transaction=True, serialized_rollback=True)
 
 E = ErrorCode
 

@@ -1,6 +1,7 @@
 """A provider that asks to slow down is obeyed, by all lanes of all sessions (faults 23 and 25)."""
 
 import time
+from contextlib import ExitStack
 from datetime import timedelta
 from typing import Any
 
@@ -11,11 +12,12 @@ from judge.domain.errors import ErrorCode
 from judge.domain.states import SessionStatus
 from judge.models import JudgeAttempt, JudgeModel, ProviderState
 from judge.selectors.health import health
-from judge.services import cooling, deliberation
+from judge.services import cooling
 from judge.services.lanes import run_lane
 from judge.simulated.server import SimulatedServer
 from judge.simulated.verdict import SimulatedSettings
 from tests.conftest import MakeSession
+from tests.faults.conftest import Gate
 from tests.faults.playing import (
     at_work,
     comparisons,
@@ -29,6 +31,7 @@ from tests.faults.playing import (
     state,
     untouched,
 )
+from tests.queue.held import held
 from tests.queue.threads import beside, together, until
 
 pytestmark = [pytest.mark.queue, pytest.mark.django_db(transaction=True, serialized_rollback=True)]
@@ -86,19 +89,20 @@ def test_an_hours_rest_is_shown_and_its_end_needs_nobody(
 
 
 def test_a_rest_that_begins_while_a_lane_waits_to_try_again_holds_for_that_lane_too(
-    make_session: MakeSession, server: SimulatedServer, monkeypatch: pytest.MonkeyPatch
+    make_session: MakeSession, server: SimulatedServer, gate: Gate
 ) -> None:
     """One lane waits after a server error when another is told to slow down."""
-    monkeypatch.setattr(deliberation, "POLICY", deliberation.RetryPolicy(base_delay=0.6))
     session = make_session(worker_count=2)
-    server.script({"kind": "status", "status": 500}, {**TOO_MANY, "retry_after_ms": "1500"})
-    with beside(lambda: run_lane(session.pk, 0)):
-        until(lambda: server.calls == 1, "the server error")
-        run_lane(session.pk, 1)
-    failed, refused, *others = moments(server)
-    assert refused - failed < 0.6
+    server.script({"kind": "status", "status": 500}, {**TOO_MANY, "retry_after_ms": "1000"})
+    with ExitStack() as lanes:
+        lanes.callback(gate.set)
+        lanes.enter_context(beside(lambda: run_lane(session.pk, 0), then=gate.set))
+        until(lambda: gate.waiting == 1, "the lane that was told of a server error to wait")
+        lanes.enter_context(beside(lambda: run_lane(session.pk, 1), then=gate.set))
+        until(lambda: gate.waiting == 2, "the lane that was told to slow down to wait")
+    _failed, refused, *others = moments(server)
     assert len(others) == 2
-    assert min(others) - refused >= 1.5
+    assert min(others) - refused >= 1
 
 
 def test_a_server_error_is_retried_and_leaves_the_concurrency_as_it_is(
@@ -129,14 +133,21 @@ def test_a_server_error_with_a_wish_is_obeyed_and_leaves_the_concurrency_as_it_i
 def test_lanes_that_are_refused_at_once_halve_the_concurrency_once_and_it_recovers(
     make_session: MakeSession, server: SimulatedServer, model: JudgeModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    server.judge.settings = SimulatedSettings(latency_ms=400)
     session = make_session(worker_count=5, threads=6)
     server.script(*[{**TOO_MANY, "retry_after": "1"}] * 5)
 
     def lane(worker_id: int) -> Any:
         return lambda: run_lane(session.pk, worker_id)
 
-    together(*[lane(worker_id) for worker_id in range(5)])
+    with held(server) as release:
+
+        def answer_all_at_once() -> None:
+            try:
+                until(lambda: server.calls == 5, "five calls")
+            finally:
+                release()
+
+        together(*[lane(worker_id) for worker_id in range(5)], answer_all_at_once)
     # Of five lanes two keep their places, wait and call again; three give their comparisons back uncounted.
     assert (state(model.provider_id).concurrency, server.calls) == (2, 7)
     assert sorted(outcomes(session)) == ["accepted"] * 2 + [ErrorCode.RATE_LIMITED] * 5

@@ -14,7 +14,7 @@ from judge.simulated.verdict import SimulatedSettings
 from tests.conftest import MakeSession
 from tests.faults.playing import comparisons, judge_all, limit, one_comparison, only_comparison, outcomes
 
-pytestmark = [pytest.mark.queue, pytest.mark.django_db(transaction=True, serialized_rollback=True)]
+pytestmark = pytest.mark.django_db(transaction=True, serialized_rollback=True)
 
 E = ErrorCode
 
@@ -85,6 +85,7 @@ def test_watchers_of_an_answer_that_breaks_off_see_it_begin_anew(
     assert "".join(piece.token for piece in pieces) == only_comparison(session).evaluation.raw_response
 
 
+@pytest.mark.queue
 @pytest.mark.parametrize("fault", ["split_utf8", "bom"])
 def test_odd_bytes_are_stored_as_they_were_meant(
     make_session: MakeSession, server: SimulatedServer, heard: list[events.Event], fault: str
@@ -100,6 +101,7 @@ def test_odd_bytes_are_stored_as_they_were_meant(
     assert any(letter in shown for letter in "äöüß")
 
 
+@pytest.mark.queue
 @pytest.mark.parametrize(
     ("fault", "code", "kept"),
     [("nul", E.INVALID_VERDICT, "\\u0000"), ("lone_surrogate", E.INVALID_JSON, "\\ud83d")],

@@ -14,9 +14,11 @@ from judge.simulated.server import SimulatedServer
 from pillars.models import Message
 from tests.conftest import MakeSession
 from tests.factories import KEY
-from tests.faults.playing import judge_all, one_comparison, only_comparison, outcomes, reason, untouched
+from tests.faults.playing import at_work, judge_all, one_comparison, only_comparison, outcomes, reason, untouched
+from tests.queue.held import held
+from tests.queue.threads import until
 
-pytestmark = [pytest.mark.queue, pytest.mark.django_db(transaction=True, serialized_rollback=True)]
+pytestmark = pytest.mark.django_db(transaction=True, serialized_rollback=True)
 
 QUOTA = {"code": "insufficient_quota", "type": "insufficient_quota"}
 
@@ -62,11 +64,14 @@ def test_one_refusal_pauses_the_session_with_its_reason_and_the_key_is_never_rep
 
 
 def test_five_lanes_that_are_refused_at_once_call_once_each(make_session: MakeSession, server: SimulatedServer) -> None:
-    server.judge.settings = server.judge.settings.__class__(latency_ms=300)
     server.script(rules=[{"kind": "status", "status": 401}])
-    session = judge_all(make_session(worker_count=5))
+    session = make_session(worker_count=5)
+    with held(server) as release, at_work(session):
+        until(lambda: server.calls == 5, "five calls at once")
+        release()
+        until(lambda: reason(session)[0] == SessionStatus.PAUSED, "the session to pause")
     assert reason(session) == (SessionStatus.PAUSED, ErrorCode.UNAUTHORIZED)
-    assert server.calls <= 5
+    assert server.calls == 5
     assert untouched(session)
 
 

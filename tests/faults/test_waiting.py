@@ -12,7 +12,7 @@ from tests.conftest import MakeSession
 from tests.faults.playing import limit, outcomes
 from tests.queue.threads import beside, until
 
-pytestmark = [pytest.mark.queue, pytest.mark.django_db(transaction=True, serialized_rollback=True)]
+pytestmark = pytest.mark.django_db(transaction=True, serialized_rollback=True)
 
 
 def wait_for_the_rate(session: JudgeSession, server: SimulatedServer, model: JudgeModel) -> None:
@@ -51,7 +51,7 @@ def test_a_waiting_lane_gives_its_comparison_back_uncounted(
             leases.STOPPING.set()
         else:
             getattr(control, action)(session.pk)
-        lane.result(8)
+        lane.result(30)
     assert server.calls == before == 1
     waiting = JudgeComparison.objects.filter(session=session).exclude(status="completed")
     assert set(waiting.values_list("status", flat=True)) == {"pending"}

@@ -18,7 +18,8 @@ RUBRIC = Rubric("default", DEFAULT_CRITERIA["de"])
 KEY = "sk-test-5up3rs3cr3t"
 THREAD_A = "[Ratsuchende Person]\nIch weiß nicht weiter.\n\n[Beratende Person]\nErzählen Sie mir mehr davon."
 THREAD_B = "[Ratsuchende Person]\nAlles ist zu viel.\n\n[Beratende Person]\nKopf hoch!"
-QUICK = Limits(connect=2, first_token=1, silence=0.6, total=10)
+# No call of the tests ends by its limits unless it should.
+PATIENT = Limits(connect=10, first_token=30, silence=30, total=120)
 
 
 def prompt_messages(
@@ -36,7 +37,7 @@ def endpoint_of(server: SimulatedServer, **changes: Any) -> Endpoint:
 
 def ask(
     endpoint: Endpoint,
-    limits: Limits = QUICK,
+    limits: Limits = PATIENT,
     max_tokens: int | None = None,
     on_text: Callable[[str], None] = lambda piece: None,
     stop: Callable[[], bool] = lambda: False,

@@ -13,7 +13,7 @@ from judge.llm.client import Limits
 from judge.llm.endpoint import Endpoint
 from judge.simulated.server import SimulatedServer
 from judge.simulated.verdict import SimulatedSettings
-from tests.llm.asking import KEY, QUICK, RUBRIC, ask, code, endpoint_of, failure
+from tests.llm.asking import KEY, PATIENT, RUBRIC, ask, code, endpoint_of, failure
 
 E = ErrorCode
 
@@ -54,36 +54,42 @@ class TestConnection:
         assert server.calls == 0
 
 
+# The one limit that ends a call, in seconds; all others are far off.
+SHORT = 0.5
+
+
 class TestDeadlines:
-    def assert_cut(self, endpoint: Endpoint, limits: Limits, expected: ErrorCode, seconds: float) -> None:
+    def assert_cut(self, endpoint: Endpoint, limits: Limits, expected: ErrorCode) -> None:
         started = time.monotonic()
         assert code(endpoint, limits=limits) is expected
-        assert seconds - 0.1 <= time.monotonic() - started <= seconds + 1
+        assert SHORT - 0.1 <= time.monotonic() - started < 20
 
     def test_no_first_token(self, server: SimulatedServer, endpoint: Endpoint) -> None:
-        server.script({"kind": "silence", "after": 0, "seconds": 8})
-        self.assert_cut(endpoint, QUICK, E.TIMEOUT_FIRST_TOKEN, 1)
+        server.script({"kind": "silence", "after": 0, "seconds": 30})
+        self.assert_cut(endpoint, replace(PATIENT, first_token=SHORT), E.TIMEOUT_FIRST_TOKEN)
 
     def test_no_first_token_under_endless_keepalives(self, server: SimulatedServer, endpoint: Endpoint) -> None:
-        server.script({"kind": "keepalive_forever", "after": 0, "seconds": 8})
-        self.assert_cut(endpoint, QUICK, E.TIMEOUT_FIRST_TOKEN, 1)
+        server.script({"kind": "keepalive_forever", "after": 0, "seconds": 30})
+        self.assert_cut(endpoint, replace(PATIENT, first_token=SHORT), E.TIMEOUT_FIRST_TOKEN)
 
     def test_silence_between_tokens(self, server: SimulatedServer, endpoint: Endpoint) -> None:
-        server.script({"kind": "silence", "seconds": 8})
-        self.assert_cut(endpoint, QUICK, E.TIMEOUT_SILENCE, 0.6)
+        server.script({"kind": "silence", "seconds": 30})
+        self.assert_cut(endpoint, replace(PATIENT, silence=SHORT), E.TIMEOUT_SILENCE)
 
     def test_silence_under_endless_keepalives(self, server: SimulatedServer, endpoint: Endpoint) -> None:
-        server.script({"kind": "keepalive_forever", "seconds": 8})
-        self.assert_cut(endpoint, QUICK, E.TIMEOUT_SILENCE, 0.6)
+        server.script({"kind": "keepalive_forever", "seconds": 30})
+        self.assert_cut(endpoint, replace(PATIENT, silence=SHORT), E.TIMEOUT_SILENCE)
 
     def test_the_whole_call(self) -> None:
-        with SimulatedServer(SimulatedSettings(latency_ms=20_000, chunks=200, first_token_share=0)) as slow:
-            self.assert_cut(endpoint_of(slow), replace(QUICK, total=0.8), E.TIMEOUT_TOTAL, 0.8)
+        with SimulatedServer(SimulatedSettings(latency_ms=60_000, chunks=600, first_token_share=0)) as slow:
+            self.assert_cut(endpoint_of(slow), replace(PATIENT, total=SHORT), E.TIMEOUT_TOTAL)
 
     def test_a_server_that_sends_no_headers(self, endpoint: Endpoint) -> None:
         with socket.create_server(("127.0.0.1", 0)) as silent:
             address = f"http://127.0.0.1:{silent.getsockname()[1]}/v1"
-            self.assert_cut(replace(endpoint, base_url=address), QUICK, E.TIMEOUT_FIRST_TOKEN, 1)
+            self.assert_cut(
+                replace(endpoint, base_url=address), replace(PATIENT, first_token=SHORT), E.TIMEOUT_FIRST_TOKEN
+            )
 
 
 class TestStatus:
@@ -174,7 +180,7 @@ class TestStream:
     )
     def test_fault(self, server: SimulatedServer, endpoint: Endpoint, fault: str | dict, expected: ErrorCode) -> None:
         server.script(fault)
-        assert code(endpoint, limits=replace(QUICK, first_token=8, silence=8)) is expected
+        assert code(endpoint) is expected
         assert ask(endpoint).finish_reason == "stop"
 
     @pytest.mark.parametrize("kind", ["text/html", "text/plain", "text/event-stream", "application/json", ""])
@@ -190,16 +196,16 @@ class TestStream:
         self, server: SimulatedServer, endpoint: Endpoint
     ) -> None:
         server.script({"kind": "reasoning_field", "text": "x" * 3_000_000, "streamed": False})
-        assert code(endpoint, limits=replace(QUICK, first_token=8, silence=8)) is E.TOO_LARGE
+        assert code(endpoint) is E.TOO_LARGE
 
     def test_an_endless_error_is_read_no_further_than_needed(self, server: SimulatedServer, endpoint: Endpoint) -> None:
         server.script({"kind": "status", "status": 500, "message": "x" * 3_000_000})
-        caught = failure(endpoint, limits=replace(QUICK, first_token=8, silence=8))
+        caught = failure(endpoint)
         assert (caught.code, caught.http_status) == (E.SERVER_ERROR, 500)
 
     def test_a_long_answer_below_the_cap_is_kept_whole(self, server: SimulatedServer, endpoint: Endpoint) -> None:
         server.script({"kind": "justified", "value": "x" * 100_000})
-        answer = ask(endpoint, limits=replace(QUICK, first_token=8, silence=8))
+        answer = ask(endpoint)
         assert parse_verdict(answer.text, RUBRIC).reasoning == "x" * 100_000
 
     def test_blanks_alone_are_an_empty_answer(self, server: SimulatedServer, endpoint: Endpoint) -> None:
@@ -208,7 +214,7 @@ class TestStream:
 
     def test_the_cap_bounds_what_is_kept(self, server: SimulatedServer, endpoint: Endpoint) -> None:
         server.script("too_many_bytes")
-        assert len(failure(endpoint, limits=replace(QUICK, max_bytes=50_000)).partial_text) <= 50_000
+        assert len(failure(endpoint, limits=replace(PATIENT, max_bytes=50_000)).partial_text) <= 50_000
 
     def test_a_reset_before_the_answer_is_a_connection_failure(self, endpoint: Endpoint) -> None:
         with socket.create_server(("127.0.0.1", 0)) as listener:

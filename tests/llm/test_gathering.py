@@ -10,7 +10,7 @@ from judge.llm.budget import CallBudget, Limits
 from judge.llm.client import stream_chat
 from judge.simulated.server import SimulatedServer
 from judge.simulated.verdict import SimulatedSettings
-from tests.llm.asking import QUICK, RUBRIC, endpoint_of, prompt_messages
+from tests.llm.asking import PATIENT, RUBRIC, endpoint_of, prompt_messages
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def slow_server(server: SimulatedServer) -> Iterator[SimulatedServer]:
 def pieces_of(server: SimulatedServer, ending: str) -> list[str]:
     pieces: list[str] = []
     endpoint, schema = endpoint_of(server), json_schema(RUBRIC)
-    stream_chat(endpoint, prompt_messages(), schema, QUICK, None, pieces.append, lambda: False, ending)
+    stream_chat(endpoint, prompt_messages(), schema, PATIENT, None, pieces.append, lambda: False, ending)
     return pieces
 
 

@@ -9,7 +9,7 @@ from judge.domain.states import Winner
 from judge.domain.verdict import InvalidAnswer, parse_verdict
 from judge.llm.endpoint import Endpoint
 from judge.simulated.server import SimulatedServer
-from tests.llm.asking import QUICK, RUBRIC, ask, code
+from tests.llm.asking import PATIENT, RUBRIC, ask, code
 
 # What a careful reader must not take for the verdict: it stands in the reasoning, and names the other winner.
 DRAFT = 'The form is {"winner": "A" | "B"}, so perhaps {"winner": "B", "confidence": 1}? No: {A} is better.'
@@ -94,11 +94,11 @@ def test_reasoning_in_a_field_of_its_own_stays_apart(
 
 @FIELDS
 def test_reasoning_is_a_sign_of_life(server: SimulatedServer, endpoint: Endpoint, field: str) -> None:
-    server.script({"kind": "reasoning_field", "field": field, "value": DRAFT * 2, "ms": 1_300})
-    answer = ask(endpoint, limits=replace(QUICK, first_token=0.8, silence=0.8))
-    assert answer.latency_ms >= 1_300
+    server.script({"kind": "reasoning_field", "field": field, "value": DRAFT * 2, "ms": 2_400})
+    answer = ask(endpoint, limits=replace(PATIENT, first_token=1.6, silence=1.6))
+    assert answer.latency_ms >= 2_400
     assert answer.first_token_ms is not None
-    assert answer.first_token_ms < 800
+    assert answer.first_token_ms < 1_600
 
 
 @FIELDS

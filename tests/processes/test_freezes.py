@@ -12,6 +12,7 @@ from judge.simulated.server import SimulatedServer
 from tests.conftest import MakeSession
 from tests.processes.conftest import Start, wait_for
 from tests.processes.outcome import answers_take, assert_complete, wait_until_completed
+from tests.queue.held import held
 from tests.services import workers
 
 pytestmark = [
@@ -24,13 +25,14 @@ pytestmark = [
 def test_a_worker_frozen_for_longer_than_its_lease_writes_nothing_when_it_wakes(
     make_session: MakeSession, server: SimulatedServer, start_worker: Start, beat: ForkServerProcess, tmp_path: Path
 ) -> None:
-    answers_take(server, 1500)
+    answers_take(server, 100)
     session = make_session(threads=2, worker_count=2, is_started=False)
     frozen = start_worker("frozen")
-    control.start(session.pk)
-    # In mid-stream: on SQLite a process that is frozen inside a transaction holds the whole file.
-    wait_for(lambda: server.calls == 2, 40, "two calls under way")
-    workers.send(frozen, signal.SIGSTOP)
+    with held(server):
+        control.start(session.pk)
+        # In mid-call: on SQLite a process that is frozen inside a transaction holds the whole file.
+        wait_for(lambda: server.calls == 2, 40, "two calls under way")
+        workers.send(frozen, signal.SIGSTOP)
     start_worker("second")
     wait_until_completed(session)
     workers.send(frozen, signal.SIGCONT)

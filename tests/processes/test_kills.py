@@ -11,6 +11,7 @@ from judge.domain.states import SessionStatus
 from judge.models import JudgeAttempt, JudgeComparison, JudgeSession
 from judge.services import control
 from judge.simulated.server import SimulatedServer
+from judge.simulated.verdict import SimulatedSettings
 from tests.conftest import MakeSession
 from tests.processes.conftest import Start, wait_for
 from tests.processes.outcome import (
@@ -29,6 +30,9 @@ pytestmark = [
     pytest.mark.processes,
     pytest.mark.django_db(transaction=True, serialized_rollback=True),
 ]
+
+# Seconds; the first piece comes after 60 ms, the last one after a minute.
+PIECES_HAVE_COME = 1.0
 
 
 def kill(worker: ForkServerProcess) -> None:
@@ -69,12 +73,12 @@ def test_killed_before_its_call_a_comparison_is_claimed_again_and_costs_no_call(
 def test_killed_in_mid_stream_a_comparison_is_judged_once_more_and_the_piece_is_dropped(
     make_session: MakeSession, server: SimulatedServer, start_worker: Start, beat: ForkServerProcess
 ) -> None:
-    answers_take(server, 2000, chunks=20)
+    server.judge.settings = SimulatedSettings(latency_ms=60_000, chunks=200, first_token_share=0.001)
     session = make_session(threads=1, worker_count=1, is_started=False)
     worker = start_worker()
     control.start(session.pk)
     wait_for(lambda: server.calls == 1, 40, "a call")
-    time.sleep(1)  # the first piece comes after 400 ms, the last after 2000
+    time.sleep(PIECES_HAVE_COME)
     (held,) = running(session)
     kill(worker)
     answers_take(server, 0)

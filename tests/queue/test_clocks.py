@@ -76,14 +76,14 @@ def test_a_comparison_that_takes_three_workers_down_fails_and_the_others_are_jud
 def test_a_worker_asked_to_end_in_mid_answer_gives_the_comparison_back_without_counting_it(
     make_session: MakeSession, server: SimulatedServer
 ) -> None:
-    server.judge.settings = server.judge.settings.__class__(latency_ms=20_000, chunks=400)
+    server.judge.settings = server.judge.settings.__class__(latency_ms=120_000, chunks=2400)
     session = make_session()
     with beside(lambda: run_lane(session.pk, 0)) as lane:
         until(lambda: server.calls == 1, "the call")
         began = time.monotonic()
         leases.STOPPING.set()
-        assert lane.result(10) is False
-    assert time.monotonic() - began < 5
+        assert lane.result(30) is False
+    assert time.monotonic() - began < 30
     row = JudgeComparison.objects.get(session=session, queue_position=0)
     assert (row.status, row.attempt_count, row.lost_leases, row.claim_token) == ("pending", 0, 0, None)
     assert row.attempts.get().outcome == ErrorCode.CANCELLED

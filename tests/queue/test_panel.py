@@ -9,7 +9,7 @@ import pytest
 from judge.domain.errors import ErrorCode
 from judge.domain.states import SessionStatus
 from judge.models import JudgeComparison, JudgeEvaluation, JudgeSession, SessionJudge
-from judge.services import control, queue
+from judge.services import control, foreground, leases, queue
 from judge.services.foreground import judge_in_foreground
 from judge.services.providers import simulated_model
 from judge.simulated.server import SimulatedServer
@@ -20,6 +20,12 @@ from tests.queue.test_claims import taken
 pytestmark = [pytest.mark.queue, pytest.mark.django_db(transaction=True, serialized_rollback=True)]
 
 Panel = Callable[..., JudgeSession]
+
+
+@pytest.fixture(autouse=True)
+def quick_recovery(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A session whose judges have stopped is looked at after a moment instead of ten seconds."""
+    monkeypatch.setattr(foreground, "RECOVER_EVERY", 0.2)
 
 
 @pytest.fixture
@@ -92,8 +98,11 @@ def test_each_judge_takes_its_own_comparisons_in_the_order_of_the_queue(panel: P
     assert all(taken == sorted(taken) for taken in positions.values())
 
 
-def test_a_slow_judge_does_not_hold_the_others_up(panel: Panel, servers: list[SimulatedServer]) -> None:
-    servers[0].judge.settings = SimulatedSettings(latency_ms=60_000, chunks=400)
+def test_a_slow_judge_does_not_hold_the_others_up(
+    panel: Panel, servers: list[SimulatedServer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(leases, "LOOK_EVERY", 0.3)
+    servers[0].judge.settings = SimulatedSettings(latency_ms=120_000, chunks=800)
     session = panel(worker_count=3)
     for progress in judge_in_foreground(session.pk, every_seconds=0.05):
         if progress.completed == 8 and progress.status == SessionStatus.RUNNING:

@@ -14,9 +14,13 @@ from judge.services.lanes import run_lane
 from judge.services.wakeups import RUN_LANE
 from judge.simulated.server import SimulatedServer
 from tests.conftest import MakeSession
+from tests.queue.held import held
 from tests.queue.threads import beside, together, until
 
 pytestmark = [pytest.mark.queue, pytest.mark.django_db(transaction=True, serialized_rollback=True)]
+
+
+LANES = 3
 
 
 def slow(server: SimulatedServer, latency_ms: float) -> None:
@@ -35,9 +39,8 @@ def assert_counters(session: JudgeSession) -> None:
 def test_a_pause_lets_a_long_call_end_and_counts_its_verdict(
     make_session: MakeSession, server: SimulatedServer
 ) -> None:
-    slow(server, 1500)
     session = make_session()
-    with beside(lambda: run_lane(session.pk, 0)) as lane:
+    with held(server) as release, beside(lambda: run_lane(session.pk, 0), then=release) as lane:
         until(lambda: server.calls == 1, "the call")
         assert control.pause(session.pk).status == SessionStatus.PAUSED
         assert run_lane(session.pk, 1) is False
@@ -49,9 +52,8 @@ def test_a_pause_lets_a_long_call_end_and_counts_its_verdict(
 def test_an_abort_during_a_long_call_leaves_no_trace_of_its_answer(
     make_session: MakeSession, server: SimulatedServer
 ) -> None:
-    slow(server, 1500)
     session = make_session()
-    with beside(lambda: run_lane(session.pk, 0)):
+    with held(server) as release, beside(lambda: run_lane(session.pk, 0), then=release):
         until(lambda: server.calls == 1, "the call")
         control.abort(session.pk)
     assert_counters(session)
@@ -62,20 +64,25 @@ def test_an_abort_during_a_long_call_leaves_no_trace_of_its_answer(
 def test_an_abort_that_races_completions_takes_each_of_them_or_none(
     make_session: MakeSession, server: SimulatedServer
 ) -> None:
-    """Whichever commits first: a verdict before the abort is counted, one after it is not there at all."""
+    """Whichever commits first: a verdict before the abort is counted, one after it is not there at all.
+
+    The last answers are held back until the abort is done, so that however late it comes there is something to abort.
+    """
     for latency in (20, 25, 30, 35, 40):
+        server.reset()
         slow(server, latency)
-        session = make_session(worker_count=3)
+        session = make_session(worker_count=LANES, repetitions_per_pair=6)
 
         def judge(lane: int, session: JudgeSession = session) -> None:
             while run_lane(session.pk, lane):
                 pass
 
-        def abort(session: JudgeSession = session) -> None:
-            until(lambda: JudgeEvaluation.objects.filter(comparison__session=session).exists(), "a verdict")
+        with held(server, after=session.total_comparisons - 2 * LANES) as release, contextlib.ExitStack() as lanes:
+            for lane in range(LANES):
+                lanes.enter_context(beside(lambda lane=lane: judge(lane)))  # type: ignore[misc]
+            lanes.callback(release)
+            until(JudgeEvaluation.objects.filter(comparison__session=session).exists, "a verdict")
             control.abort(session.pk)
-
-        together(*(lambda lane=lane: judge(lane) for lane in range(3)), abort)  # type: ignore[misc]
         assert_counters(session)
         assert session.status == SessionStatus.ABORTED
         assert status_counts(session)["running"] == 0

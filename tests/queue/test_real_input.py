@@ -15,7 +15,6 @@ from tests.conftest import MakeSession
 THREADS = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "threads"
 
 pytestmark = [
-    pytest.mark.queue,
     pytest.mark.django_db(transaction=True, serialized_rollback=True),
     pytest.mark.skipif(not THREADS.exists(), reason="the shared data does not lie beside the project"),
 ]

@@ -14,6 +14,7 @@ from judge.services.foreground import judge_in_foreground
 from judge.services.results import refresh_results
 from judge.simulated.server import SimulatedServer
 from tests.conftest import MakeSession
+from tests.queue.held import held
 from tests.queue.threads import beside
 
 pytestmark = [pytest.mark.queue, pytest.mark.django_db(transaction=True, serialized_rollback=True)]
@@ -44,12 +45,14 @@ def test_five_lanes_and_a_busy_writer_share_the_file_without_anybody_being_told_
             recovery.recover()
             refresh_results(session.pk)
 
-    with beside(write_busily) as writer, beside(ask_impatiently):
+    # Half of the answers are held back, so that however late the click comes there is something to pause.
+    with held(server, after=12) as release, beside(write_busily) as writer, beside(ask_impatiently):
         try:
             for step, _ in enumerate(judge_in_foreground(session.pk, every_seconds=0.2)):
                 if step == 2:
                     control.pause(session.pk)
                     control.resume(session.pk)
+                    release()
         finally:
             is_over = True
     session.refresh_from_db()

@@ -33,11 +33,17 @@ def together(*works: Callable[[], Any]) -> list[Any]:
 
 
 @contextmanager
-def beside(work: Callable[[], Any]) -> "Iterator[Future[Any]]":
-    """Run one work in a thread beside the block and wait for it at the end; its error is raised there."""
+def beside(work: Callable[[], Any], then: Callable[[], object] = lambda: None) -> "Iterator[Future[Any]]":
+    """Run one work in a thread beside the block and wait for it at the end; its error is raised there.
+
+    ``then`` is called when the block ends, however it ends, for work that waits for something until then.
+    """
     with ThreadPoolExecutor(1) as pool:
         future = pool.submit(_closing, work)
-        yield future
+        try:
+            yield future
+        finally:
+            then()
         future.result(PATIENCE)
 
 

@@ -11,7 +11,7 @@ def is_running(pid: int) -> bool:
     return bool(state.strip()) and not state.strip().startswith("Z")
 
 
-def eventually(condition: Callable[[], bool], seconds: float = 15) -> bool:
+def eventually(condition: Callable[[], bool], seconds: float = 60) -> bool:
     """Whether the condition holds within the time."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:

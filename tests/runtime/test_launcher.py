@@ -1,6 +1,7 @@
 """``python -m tests``: what it finds, what it counts, and that it leaves nothing behind."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from llars.embedded.processes import Supervisor
+from tests.runtime.liveness import eventually, is_running
 from tests.services import browser, launcher, postgres
 from tests.services.results import Counts, read_report
 
@@ -91,10 +93,44 @@ def test_the_developers_own_settings_do_not_reach_the_tests(tmp_path: Path, monk
     assert made["PATH"] == os.environ["PATH"]
 
 
+def test_a_check_that_fails_is_named_with_what_it_said(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    steps = launcher.Steps(tmp_path)
+    checks = (("good", ("python", "-c", "print('all well')")), ("bad", ("python", "-c", "raise SystemExit('a fault')")))
+    with steps.checks_beside(checks, dict(os.environ)):
+        print("in the foreground", flush=True)
+    assert steps.failed
+    assert [line.split() for line in steps.lines] == [["ok", "good"], ["FAILED", "bad"]]
+    said = capfd.readouterr().out
+    assert re.search(r"in the foreground\s+=== good\s+all well\s+=== bad\s+a fault", said)
+
+
+def test_a_check_does_not_outlive_a_run_that_was_broken_off(tmp_path: Path) -> None:
+    steps, pid = launcher.Steps(tmp_path), tmp_path / "pid"
+    code = f"import os, time; open({str(pid)!r}, 'w').write(str(os.getpid())); time.sleep(600)"
+
+    def break_off() -> None:
+        with steps.checks_beside((("endless", ("python", "-c", code)),), dict(os.environ)):
+            assert eventually(lambda: pid.exists() and bool(pid.read_text()))
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        break_off()
+    assert not is_running(int(pid.read_text()))
+    assert steps.lines == []
+
+
+def test_the_files_of_the_queue_are_those_that_carry_its_mark() -> None:
+    assert "tests/queue/test_claims.py" in launcher.queue_files()
+    assert "tests/domain/test_states.py" not in launcher.queue_files()
+
+
 def test_no_test_executed_is_a_failure_unless_a_part_was_asked_for(tmp_path: Path) -> None:
     nothing = tmp_path / "test_nothing.py"
     nothing.touch()
-    arguments = [str(nothing), "-q", "-p", "no:cacheprovider"]
+    settings = tmp_path / "pytest.ini"
+    settings.write_text("[pytest]\n")
+    # In one process and without the project: it would take ten times as long to find nothing.
+    arguments = [str(nothing), "-q", "-p", "no:cacheprovider", "-p", "no:django", "-c", str(settings), "-n", "0"]
     for may_be_empty in (False, True):
         steps = launcher.Steps(tmp_path)
         steps.pytest("nothing", arguments, dict(os.environ), may_be_empty)

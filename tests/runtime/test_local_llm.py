@@ -79,7 +79,7 @@ def test_the_server_listens_here_asks_for_the_key_shows_no_prompts_and_ends_when
         assert (asked["hostnames"], asked["port"], asked["api_keys"]) == (["127.0.0.1"], 4711, ["example-key"])
         assert (asked["offline"], asked["endpoint_slots"], asked["ui"]) == (True, False, False)
         process.send_signal(signal.SIGTERM)
-        assert process.wait(timeout=15) == 0
+        assert process.wait(timeout=60) == 0
     finally:
         process.kill()
         process.wait()

@@ -12,7 +12,7 @@ from llars.embedded.processes import ProgramFailed
 from llars.localllm.verdicts import follow
 from tests.conftest import MakeSession
 
-pytestmark = [pytest.mark.queue, pytest.mark.django_db(transaction=True, serialized_rollback=True)]
+pytestmark = pytest.mark.django_db(transaction=True, serialized_rollback=True)
 
 
 @pytest.fixture(autouse=True)
@@ -58,7 +58,7 @@ def test_the_death_of_the_server_cuts_the_running_call_at_once(
     make_session: MakeSession, server: SimulatedServer
 ) -> None:
     session = make_session(threads=2, worker_count=1)
-    server.script(rules=[{"kind": "silence", "seconds": 25}])
+    server.script(rules=[{"kind": "silence", "seconds": 110}])
     began = time.monotonic()
 
     def died() -> list[str]:
@@ -68,5 +68,5 @@ def test_the_death_of_the_server_cuts_the_running_call_at_once(
 
     with pytest.raises(ProgramFailed):
         follow(session, died, lambda line: None, timeout=60)
-    assert time.monotonic() - began < 15
+    assert time.monotonic() - began < 40
     assert not JudgeComparison.objects.filter(session=session, status="running").exists()

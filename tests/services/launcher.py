@@ -20,9 +20,11 @@ from tests.services.results import Counts, read_report
 
 ROOT = Path(__file__).resolve().parents[2]
 NO_TESTS = 5
-# Processes of tests at once; each has a database and a Redis of its own. Many tests wait more than they compute.
-PARALLEL = 2
-STATIC_CHECKS = (
+# Processes of tests at once; each has a database and a Redis of its own. One more than two cores: many tests wait more
+# than they compute, above all the heavy ones, which go to one process (`schedule`).
+PARALLEL = 3
+Checks = tuple[tuple[str, tuple[str, ...]], ...]
+STATIC_CHECKS: Checks = (
     ("ruff check", ("ruff", "check", ".")),
     ("ruff format", ("ruff", "format", "--check", ".")),
     ("mypy", ("mypy",)),
@@ -51,7 +53,7 @@ class Steps:
         """Run pytest. No test executed is a failure unless a selection was asked for."""
         report = self.scratch / f"{title.split()[-1]}.xml"
         # In the order of collection: tests that flush the database come last, else they would take its defaults away.
-        side_by_side = ["-n", str(PARALLEL), "--dist", "loadgroup", "--no-loadscope-reorder"]
+        side_by_side = ["-n", str(PARALLEL), "--dist", "loadscope", "--no-loadscope-reorder"]
         command = [sys.executable, "-m", "pytest", *side_by_side, *arguments, f"--junitxml={report}"]
         code = self._call(title, command, environment)
         found = read_report(report)
@@ -59,10 +61,26 @@ class Steps:
         good = code == 0 or (code == NO_TESTS and may_be_empty)
         self._note(title, good, found.line() if code != NO_TESTS else "no test was selected")
 
-    def check(self, title: str, command: tuple[str, ...], environment: dict[str, str]) -> None:
-        """Run a tool of the virtual environment."""
-        tool = Path(sys.executable).with_name(command[0])
-        self._note(title, self._call(title, [str(tool), *command[1:]], environment) == 0, "")
+    @contextmanager
+    def checks_beside(self, checks: Checks, environment: dict[str, str]) -> Iterator[None]:
+        """Run tools of the virtual environment beside the block; what they say is printed when it has ended."""
+        running = []
+        for title, command in checks:
+            tool, output = Path(sys.executable).with_name(command[0]), self.scratch / f"{title}.txt"
+            with output.open("w") as file:
+                process = subprocess.Popen(
+                    [str(tool), *command[1:]], cwd=ROOT, env=environment, stdout=file, stderr=subprocess.STDOUT
+                )
+            running.append((title, process, output))
+        try:
+            yield
+            for title, process, output in running:
+                code = process.wait()
+                print(f"\n=== {title}\n{output.read_text()}", flush=True)
+                self._note(title, code == 0, "")
+        finally:
+            for _, process, _ in running:
+                end(process)
 
     def _call(self, title: str, command: list[str], environment: dict[str, str]) -> int:
         print(f"\n=== {title}", flush=True)
@@ -170,17 +188,27 @@ def environment(scratch: Path, services: Services) -> dict[str, str]:
 
 
 def run(arguments: list[str], scratch: Path, services: Services) -> Steps:
-    """All tests on PostgreSQL (or, without it, SQLite), the queue's again on SQLite, then the static checks."""
+    """All tests on PostgreSQL (or, without it, SQLite), the queue's again on SQLite, the static checks beside them."""
     steps, variables = Steps(scratch), environment(scratch, services)
     sqlite = {**variables, "LLARS_DATABASE_URL": f"sqlite:///{scratch / 'data' / 'test.sqlite3'}"}
-    if "PostgreSQL" not in services.missing:
+    has_postgres = "PostgreSQL" not in services.missing
+    if has_postgres:
         steps.pytest("all tests on PostgreSQL", arguments, variables, may_be_empty=False)
-        steps.pytest("queue tests on SQLite", [*arguments, "-m", "queue"], sqlite, may_be_empty=bool(arguments))
-    else:
-        steps.pytest("all tests on SQLite", arguments, sqlite, may_be_empty=False)
-    for title, command in STATIC_CHECKS:
-        steps.check(title, command, variables)
+    # Beside the shorter run, so that a failure of the longer one is not scrolled away by them.
+    with steps.checks_beside(STATIC_CHECKS, variables):
+        if has_postgres:
+            again = [*(arguments or queue_files()), "-m", "queue"]
+            steps.pytest("queue tests on SQLite", again, sqlite, may_be_empty=bool(arguments))
+        else:
+            steps.pytest("all tests on SQLite", arguments, sqlite, may_be_empty=False)
     return steps
+
+
+def queue_files() -> list[str]:
+    """The files that mark tests with ``queue``: collecting all others takes longer than many a test."""
+    return sorted(
+        str(path.relative_to(ROOT)) for path in (ROOT / "tests").rglob("test_*.py") if "mark.queue" in path.read_text()
+    )
 
 
 def main(arguments: list[str]) -> int:
