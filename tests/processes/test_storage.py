@@ -34,6 +34,8 @@ pytestmark = [
 ]
 LONGER_THAN_A_LEASE = 3.0
 VERDICTS = JudgeEvaluation._meta.db_table
+# An answer of the usual length just about fits into the empty page that SQLite keeps for the table.
+A_PAGE_AND_MORE = "because " * 1000
 
 
 def execute(*statements: str) -> None:
@@ -154,6 +156,7 @@ def test_a_full_sqlite_file_pauses_the_session_and_the_answer_waits_for_room(
     make_session: MakeSession, server: SimulatedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session = make_session(threads=1)
+    server.script(rules=[{"kind": "justified", "value": A_PAGE_AND_MORE}])
     execute("VACUUM")  # no free page is left that a verdict could go to
     file = FullFile()
     lane = threading.Thread(target=judge_in, args=(file, session))
