@@ -53,6 +53,13 @@ class SamplingStrategy(StrEnum):
     PROPORTIONAL = "proportional"
 
 
+class PlanEnd(StrEnum):
+    """Why an adaptive plan ended before its budget was spent."""
+
+    SEPARATED = "separated"
+    EXHAUSTED = "exhausted"
+
+
 _S = SessionStatus
 _C = ComparisonStatus
 
