@@ -132,11 +132,16 @@ def _sandwich_errors(wins: Floats, ties: Floats, log_strengths: Floats) -> Float
     Source: Huber (1967), White (1982). It stays right where a tie as half a win makes the binomial variance wrong.
     """
     expected = win_probabilities(log_strengths)
-    squared = wins * (1 - expected) ** 2 + wins.T * expected**2 + ties * (0.5 - expected) ** 2
-    meat = np.diag(squared.sum(axis=1)) - squared
+    meat = score_covariance(wins, ties, expected)
     n = len(log_strengths)
     bread = np.linalg.inv(information(wins + wins.T + ties, expected) + 1.0 / n) - 1.0 / n
     return np.asarray(np.sqrt(np.einsum("ij,jk,ki->i", bread, meat, bread, optimize=True).clip(min=0.0)))
+
+
+def score_covariance(wins: Floats, ties: Floats, expected: Floats) -> Floats:
+    """S of the sandwich: the Laplacian of the summed squared scores of the matches; shape (n, n)."""
+    squared = wins * (1 - expected) ** 2 + wins.T * expected**2 + ties * (0.5 - expected) ** 2
+    return np.asarray(np.diag(squared.sum(axis=1)) - squared)
 
 
 def _rating(item: Item, log_strength: float, error: float, flag: Flag | None) -> BradleyTerryRating:
