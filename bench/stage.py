@@ -24,7 +24,7 @@ from judge.domain.states import SessionStatus  # noqa: E402
 from judge.models import JudgeModel, JudgeSession  # noqa: E402
 from judge.services import control  # noqa: E402
 from judge.services.briefs import brief_for  # noqa: E402
-from judge.services.configuration import SessionConfig  # noqa: E402
+from judge.services.planning.configuration import SessionConfig  # noqa: E402
 from judge.services.providers import simulated_model  # noqa: E402
 from judge.services.sessions import create_session  # noqa: E402
 from judge.services.texts import rendered_threads  # noqa: E402

@@ -11,7 +11,8 @@ from typing import Any
 from celery import Task, shared_task
 from celery.exceptions import Reject
 
-from judge.services import breaker, lanes, provider_check, recovery, refresh, wakeups
+from judge.services import breaker, deletion, lanes, provider_check, recovery, refresh, wakeups
+from judge.services.planning import writing
 
 
 def _wakeup(name: str) -> Callable[[Callable[..., None]], Task]:
@@ -45,6 +46,20 @@ def run_lane(session_id: int, worker_id: int) -> None:
 def refresh_results(session_id: int) -> None:
     """Compute the results of a session anew."""
     refresh.refresh_when_due(session_id)
+
+
+@_wakeup(wakeups.WRITE_PLAN)
+def write_plan(session_id: int) -> None:
+    """Write a part of a session's plan, then ask for the next."""
+    if writing.write_for_a_while(session_id):
+        wakeups.ask_for_plan(session_id)
+
+
+@_wakeup(wakeups.DELETE_SESSION)
+def delete_session(session_id: int) -> None:
+    """Remove a part of a deleted session's rows, then ask for the next."""
+    if deletion.delete_for_a_while(session_id):
+        wakeups.ask_for_deletion(session_id)
 
 
 @_wakeup(wakeups.CHECK_PROVIDER)

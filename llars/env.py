@@ -56,6 +56,12 @@ class Environment(BaseSettings):
         default=30, gt=0, le=3600, description="How often a provider that does not answer is tried again."
     )
     recovery_seconds: float = Field(default=10, gt=0, le=600, description="How often lost work is looked for.")
+    confirm_above: int = Field(
+        default=10_000, ge=1, le=100_000_000, description="Plans with more comparisons than this must be confirmed."
+    )
+    max_comparisons: int = Field(
+        default=2_000_000, ge=1, le=100_000_000, description="The most comparisons that one session may have."
+    )
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
         default="INFO", description="DEBUG, INFO, WARNING or ERROR."
     )

@@ -176,6 +176,8 @@ CELERY_BEAT_SCHEDULE = {
 JUDGE_LEASE_SECONDS = ENV.lease_seconds
 JUDGE_HEARTBEAT_SECONDS = ENV.heartbeat_seconds
 JUDGE_PROBE_SECONDS = ENV.probe_seconds
+JUDGE_CONFIRM_ABOVE = ENV.confirm_above
+JUDGE_MAX_COMPARISONS = ENV.max_comparisons
 JUDGE_FIELD_KEYS = tuple(key.get_secret_value() for key in ENV.field_keys)
 JUDGE_LOCAL_LLM_HOSTS = ENV.allowed_llm_hosts
 

@@ -10,7 +10,7 @@ from pytest_django import Settings
 from judge.models import JudgeModel, JudgeSession
 from judge.services import control, recovery
 from judge.services.briefs import forget_briefs
-from judge.services.configuration import SessionConfig
+from judge.services.planning.configuration import SessionConfig
 from judge.services.providers import simulated_model
 from judge.services.sessions import create_session
 from judge.services.texts import forget_texts

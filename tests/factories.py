@@ -18,7 +18,7 @@ from judge.models import (
     LLMProvider,
     SessionShare,
 )
-from judge.services.configuration import SessionConfig
+from judge.services.planning.configuration import SessionConfig
 from judge.services.sessions import create_session
 from tests.pillars.factories import EmailThreadFactory, PillarFactory
 

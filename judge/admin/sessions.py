@@ -79,6 +79,10 @@ class JudgeSessionAdmin(admin.ModelAdmin):
         """The model's fields in their order, then what belongs to it."""
         return [name for name in self.get_readonly_fields(request, obj) if name != "id"]
 
+    def get_queryset(self, request: HttpRequest) -> QuerySet[JudgeSession]:
+        """Without those that are deleted already."""
+        return JudgeSession.objects.kept().order_by(*self.get_ordering(request))
+
     def get_urls(self) -> list[URLPattern]:
         """With the page of what is running now."""
         return [*running_urls(self.admin_site), *super().get_urls()]

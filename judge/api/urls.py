@@ -5,7 +5,7 @@ from typing import Any
 
 from django.urls import URLPattern, include, path
 
-from judge.api.views import auth, docs, live, modes, providers, results, sessions
+from judge.api.views import auth, docs, live, modes, planning, providers, results, sessions
 
 View = Callable[..., Any]
 SESSION = "sessions/<int:pk>/"
@@ -20,7 +20,8 @@ def both(route: str, view: Any, name: str) -> Iterator[URLPattern]:
 def _session_routes() -> Iterator[URLPattern]:
     for action in sessions.ACTIONS:
         yield from both(f"{SESSION}{action}/", sessions.action_view(action), action)
-    yield from both(f"{SESSION}estimate/", sessions.SessionEstimateView, "session-estimate")
+    yield from both(f"{SESSION}estimate/", planning.SessionEstimateView, "session-estimate")
+    yield from both(f"{SESSION}duplicate/", planning.DuplicateView, "duplicate")
     yield from both(f"{SESSION}current/", live.CurrentView, "current")
     yield from both(f"{SESSION}queue/", live.QueueView, "queue")
     yield from both(f"{SESSION}comparisons/", live.ComparisonsView, "comparisons")
@@ -34,7 +35,7 @@ def _session_routes() -> Iterator[URLPattern]:
 
 judge_patterns = [
     *both("comparison-modes/", modes.ComparisonModesView, "comparison-modes"),
-    *both("estimate/", sessions.EstimateView, "estimate"),
+    *both("estimate/", planning.EstimateView, "estimate"),
     *both("providers/", providers.ProvidersView, "providers"),
     *both("providers/<int:pk>/", providers.ProviderView, "provider"),
     *both("providers/<int:pk>/test/", providers.ProviderTestView, "provider-test"),

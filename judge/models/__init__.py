@@ -2,6 +2,7 @@
 
 from judge.models.comparison import JudgeComparison, JudgePair
 from judge.models.evaluation import CriterionScore, JudgeAttempt, JudgeEvaluation
+from judge.models.plan import PlanBatch, SessionThread
 from judge.models.prompt import PromptVersion
 from judge.models.provider import JudgeModel, LLMProvider
 from judge.models.provider_check import ProviderCheck
@@ -21,6 +22,7 @@ __all__ = [
     "JudgeSession",
     "LLMProvider",
     "PillarStatistics",
+    "PlanBatch",
     "PromptVersion",
     "ProviderCheck",
     "ProviderState",
@@ -28,5 +30,6 @@ __all__ = [
     "Rubric",
     "SessionJudge",
     "SessionShare",
+    "SessionThread",
     "ThreadEloScore",
 ]

@@ -9,7 +9,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
-from judge.domain.states import ComparisonMode, SamplingStrategy, SessionStatus
+from judge.domain.states import ComparisonMode, PlanEnd, SamplingStrategy, SessionStatus
 from judge.models.prompt import PromptVersion
 from judge.models.provider import JudgeModel
 from judge.models.rubric import Rubric
@@ -36,6 +36,10 @@ STRATEGY_LABELS = {
     SamplingStrategy.BOOTSTRAP: _("Bootstrap: with replacement"),
     SamplingStrategy.PROPORTIONAL: _("Proportional to pillar size"),
 }
+PLAN_END_LABELS = {
+    PlanEnd.SEPARATED: _("all neighbouring ranks are told apart"),
+    PlanEnd.EXHAUSTED: _("no further pair was allowed"),
+}
 LIVE_STATUSES = (SessionStatus.QUEUED, SessionStatus.RUNNING)
 MAX_SEED = 2**63 - 1
 
@@ -48,17 +52,21 @@ class SessionQuerySet(models.QuerySet["JudgeSession"]):
         if not user.is_authenticated or not user.is_active:
             return self.none()
         if user.is_staff:
-            return self
-        return self.filter(Q(owner=user) | Q(pk__in=SessionShare.objects.filter(user=user).values("session")))
+            return self.kept()
+        return self.kept().filter(Q(owner=user) | Q(pk__in=SessionShare.objects.filter(user=user).values("session")))
 
     def editable_by(self, user: User | AnonymousUser) -> Self:
         """Sessions the user may start, pause, resume, abort, delete."""
         if not user.is_authenticated or not user.is_active:
             return self.none()
         if user.is_staff:
-            return self
+            return self.kept()
         shared = SessionShare.objects.filter(user=user, can_edit=True).values("session")
-        return self.filter(Q(owner=user) | Q(pk__in=shared))
+        return self.kept().filter(Q(owner=user) | Q(pk__in=shared))
+
+    def kept(self) -> Self:
+        """Without those that were deleted and of which a worker is still removing the rows."""
+        return self.filter(deleted_at__isnull=True)
 
     def live(self) -> Self:
         """Sessions whose lanes should be judging."""
@@ -66,7 +74,8 @@ class SessionQuerySet(models.QuerySet["JudgeSession"]):
 
 
 class JudgeSession(models.Model):
-    """One evaluation run. Its plan is written at creation, from the seed, and never changes."""
+    """One evaluation run with a frozen configuration. Seed, configuration and threads decide its plan, which is written
+    at creation or, where it is large, soon after; that of an adaptive session grows with its verdicts."""
 
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.PROTECT, related_name="judge_sessions", verbose_name=_("owner")
@@ -87,6 +96,8 @@ class JudgeSession(models.Model):
     samples_per_pillar = models.PositiveIntegerField(_("samples per pillar"), default=10)
     repetitions_per_pair = models.PositiveIntegerField(_("repetitions"), default=1)
     max_threads_per_pillar = models.PositiveIntegerField(_("most threads per pillar"), null=True, blank=True)
+    # Adaptive sessions only.
+    comparison_budget = models.PositiveIntegerField(_("budget of comparisons"), null=True, blank=True)
     position_swap = models.BooleanField(_("position swap"), default=True)
     calculate_elo = models.BooleanField(_("calculate ELO"), default=True)
     worker_count = models.PositiveSmallIntegerField(
@@ -99,13 +110,23 @@ class JudgeSession(models.Model):
         PromptVersion, models.PROTECT, related_name="sessions", verbose_name=_("prompt version")
     )
     pillars = models.ManyToManyField(Pillar, related_name="judge_sessions", verbose_name=_("pillars"))
-    # Counted by the same transactions that move comparisons; `health` compares them with the rows.
+    # Known at creation. Of an adaptive session it is what the budget allows, until it ends with less.
     total_comparisons = models.PositiveIntegerField(_("comparisons"), default=0, editable=False)
+    # Written so far, always the first ones of the plan. Lanes may judge them while the rest is written.
+    planned_comparisons = models.PositiveIntegerField(_("planned"), default=0, editable=False)
+    plan_written_at = models.DateTimeField(_("plan last written"), null=True, blank=True, editable=False)
+    # Why an adaptive session ended before its budget was spent.
+    plan_end = models.CharField(
+        _("end of the plan"), max_length=20, choices=list(PLAN_END_LABELS.items()), blank=True, editable=False
+    )
+    # Counted by the same transactions that move comparisons; `health` compares them with the rows.
     completed_comparisons = models.PositiveIntegerField(_("completed"), default=0, editable=False)
     failed_comparisons = models.PositiveIntegerField(_("failed"), default=0, editable=False)
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
     started_at = models.DateTimeField(_("started"), null=True, blank=True, editable=False)
     completed_at = models.DateTimeField(_("completed"), null=True, blank=True, editable=False)
+    # Deleted for everybody; a worker is removing its rows, and moves this on with each part.
+    deleted_at = models.DateTimeField(_("deleted"), null=True, blank=True, editable=False)
 
     objects = SessionQuerySet.as_manager()
 
@@ -116,6 +137,14 @@ class JudgeSession(models.Model):
         indexes = [
             # Serves recover(): "which sessions should have lanes?", asked every ten seconds.
             models.Index(fields=["status"], name="session_live", condition=Q(status__in=LIVE_STATUSES)),
+            # Serves recover(): "which plans are not written to their end?", asked every ten seconds.
+            models.Index(
+                fields=["plan_written_at"],
+                name="session_plan_open",
+                condition=Q(planned_comparisons__lt=F("total_comparisons")),
+            ),
+            # Serves recover(): "which deleted sessions have rows left?", asked every ten seconds.
+            models.Index(fields=["deleted_at"], name="session_deleted", condition=Q(deleted_at__isnull=False)),
             # Serves the overview: one owner's sessions, newest first.
             models.Index(fields=["owner", "-created_at"], name="session_by_owner"),
         ]
@@ -129,6 +158,13 @@ class JudgeSession(models.Model):
             models.CheckConstraint(
                 condition=Q(total_comparisons__gte=F("completed_comparisons") + F("failed_comparisons")),
                 name="session_counters_add_up",
+            ),
+            models.CheckConstraint(
+                condition=Q(total_comparisons__gte=F("planned_comparisons")), name="session_planned_within_total"
+            ),
+            models.CheckConstraint(
+                condition=Q(comparison_mode=ComparisonMode.ADAPTIVE) ^ Q(comparison_budget__isnull=True),
+                name="session_budget_if_adaptive",
             ),
         ]
 
@@ -144,6 +180,11 @@ class JudgeSession(models.Model):
     def percent(self) -> int:
         """Share of finished comparisons, 0-100, rounded down so that 100 means all."""
         return 100 * self.finished_comparisons // self.total_comparisons if self.total_comparisons else 0
+
+    @property
+    def is_planned(self) -> bool:
+        """Whether the whole plan is written."""
+        return self.planned_comparisons == self.total_comparisons
 
     @property
     def orders_expected(self) -> int:

@@ -43,7 +43,7 @@ def health(session: JudgeSession) -> Health:
     counters_match = (
         counts["completed"] == session.completed_comparisons
         and counts["failed"] == session.failed_comparisons
-        and sum(counts.values()) == session.total_comparisons
+        and sum(counts.values()) == session.planned_comparisons
     )
     facts = _facts(session, counters_match)
     why = tuple(_with_broker(cause) for cause in causes(facts))

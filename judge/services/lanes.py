@@ -17,6 +17,7 @@ from judge.services.claiming import Claim, TakenClaim
 from judge.services.deliberation import Deliberation
 from judge.services.leases import STOPPING, Lease, keeper
 from judge.services.patience import cannot_store
+from judge.services.planning.growth import grow
 from judge.services.provider_states import seconds_until_callable
 from judge.services.refresh import results_wanted
 from judge.services.sharing import wake_starving
@@ -31,7 +32,7 @@ SPREAD_SECONDS = 0.5
 
 
 def run_lane(session_id: int, worker_id: int) -> bool:
-    """Judge ONE comparison in this lane. Returns whether there may be more to judge at once.
+    """Judge ONE comparison in this lane, or plan what comes next. Returns whether there may be more to judge at once.
 
     Safe to call twice at once, to lose, and to be killed at any point. Raises DatabaseError when the database is away:
     the comparison comes back by itself.
@@ -40,7 +41,7 @@ def run_lane(session_id: int, worker_id: int) -> bool:
         return False
     claimed = queue.claim(session_id, worker_id)
     if claimed is None:
-        return False
+        return grow(session_id)
     metrics.claimed(claimed.provider_id)
     with keeper.keep(claimed) as lease, about(session=session_id, comparison=claimed.comparison_id, worker=worker_id):
         _judge(claimed, lease)

@@ -1,4 +1,5 @@
-"""What beat does every ten seconds: give lost work back, wake idle lanes, probe silent providers, renew results."""
+"""What beat does every ten seconds: give lost work back, have lost plans and deletions gone on with, wake idle lanes,
+probe silent providers, renew results."""
 
 import logging
 from dataclasses import dataclass
@@ -16,11 +17,14 @@ from judge.models import JudgeComparison, JudgeSession, ResultSnapshot
 from judge.selectors.results import OVERVIEW
 from judge.services import breaker, queue
 from judge.services.claiming import Claim
+from judge.services.deletion import without_worker
+from judge.services.planning.growth import is_due
+from judge.services.planning.writing import without_writer
 from judge.services.queue import NOT_LEASED
 from judge.services.stopping import pause_if_stuck
 from judge.services.tally import settle
 from judge.services.transactions import in_transaction
-from judge.services.wakeups import ask_for_probe, ask_for_results, wake_lane
+from judge.services.wakeups import ask_for_deletion, ask_for_plan, ask_for_probe, ask_for_results, wake_lane
 
 logger = logging.getLogger(__name__)
 
@@ -46,6 +50,10 @@ def recover() -> Recovered:
         settle(session_id)
     for provider_id in breaker.due().values_list("pk", flat=True):
         ask_for_probe(provider_id)
+    for session_id in without_writer():
+        ask_for_plan(session_id)
+    for session_id in without_worker():
+        ask_for_deletion(session_id)
     woken = sum(wake_idle_lanes(session) for session in JudgeSession.objects.live())
     for session_id in _sessions_with_old_results():
         ask_for_results(session_id)
@@ -74,7 +82,7 @@ def give_back_expired() -> tuple[int, int]:
 
 
 def wake_idle_lanes(session: JudgeSession) -> int:
-    """Wake as many idle lanes as there is waiting work; lanes that judge already need no message."""
+    """Wake as many idle lanes as there is waiting work, or one to plan more; lanes that judge need no message."""
     if pause_if_stuck(session.pk):
         return 0
     rows = JudgeComparison.objects.filter(session=session)
@@ -85,6 +93,9 @@ def wake_idle_lanes(session: JudgeSession) -> int:
     waiting = len(rows.filter(status=ComparisonStatus.PENDING).order_by().values_list("pk", flat=True)[: len(idle)])
     if not waiting and not busy:
         settle(session.pk)
+    if not waiting and is_due(session.pk):
+        wake_lane(session.pk, idle[0])
+        return 1
     for worker_id in idle[:waiting]:
         wake_lane(session.pk, worker_id)
     return waiting

@@ -1,34 +1,49 @@
-"""Creating and deleting sessions. The whole plan is written with the session, from the seed, in one transaction."""
+"""Creating sessions. A session is written whole with the start of its plan, in one transaction."""
 
-from itertools import islice
-from typing import Any
-
+from django.conf import settings
 from django.contrib.auth.models import User
-from django.db import connection, transaction
+from django.db import transaction
+from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
-from judge.domain.planning import PlannedComparison, PlannedPair, plan_comparisons, plan_pairs
-from judge.domain.states import SessionStatus
-from judge.models import JudgeComparison, JudgePair, JudgeSession, SessionJudge
-from judge.services.configuration import CheckedConfig, SessionConfig, check_config
-from judge.services.errors import ActionRefused
-from judge.services.transactions import in_transaction
+from judge.domain.states import ComparisonMode
+from judge.models import JudgeSession, SessionJudge, SessionThread
+from judge.services.errors import ConfigRefused
+from judge.services.planning.configuration import CheckedConfig, SessionConfig, check_config, grouped
+from judge.services.planning.growth import write_first_batch
+from judge.services.planning.rows import PlanFrame
+from judge.services.planning.writing import LARGE_PLAN, count_rows, write_small_or_ask
 
-BATCH = 1000
-# From this size on a plan is worth telling the database's planner about at once.
-LARGE_PLAN = 1000
-DELETABLE = (SessionStatus.CREATED, SessionStatus.COMPLETED, SessionStatus.FAILED, SessionStatus.ABORTED)
+BATCH = 5000
 
 
 def create_session(owner: User, config: SessionConfig) -> JudgeSession:
-    """Check a configuration and write the session with its pairs and comparisons.
+    """Check a configuration and write the session with its threads, and its plan if that is small.
 
-    Raises ConfigRefused with messages by field; nothing is written then.
+    A large plan is written by a worker afterwards; its size is known at once, and the session may be started at once.
+    Raises ConfigRefused with messages by field, also for a large plan that was not confirmed; nothing is written then.
     """
     checked = check_config(owner, config)
+    _check_confirmed(checked)
     # Not tried again: where the answer to the commit got lost, a second try would write a second session.
     with transaction.atomic():
-        return _create(owner, checked)
+        session = _create(owner, checked)
+        frame = _freeze(session, checked)
+        if session.comparison_mode == ComparisonMode.ADAPTIVE:
+            write_first_batch(frame)
+        else:
+            write_small_or_ask(session, frame)
+        session.refresh_from_db()
+        if session.planned_comparisons >= LARGE_PLAN:
+            count_rows()
+    return session
+
+
+def _check_confirmed(checked: CheckedConfig) -> None:
+    count = checked.outline.comparisons
+    if count > settings.JUDGE_CONFIRM_ABOVE and not checked.config.confirm_large_plan:
+        message = _("This plan has %(count)s comparisons. Confirm that you want it that large.")
+        raise ConfigRefused({"confirm_large_plan": [message % {"count": grouped(count)}]})
 
 
 def _create(owner: User, checked: CheckedConfig) -> JudgeSession:
@@ -42,6 +57,7 @@ def _create(owner: User, checked: CheckedConfig) -> JudgeSession:
         samples_per_pillar=config.samples_per_pillar,
         repetitions_per_pair=config.repetitions_per_pair,
         max_threads_per_pillar=config.max_threads_per_pillar,
+        comparison_budget=checked.plan.comparison_budget,
         position_swap=config.position_swap,
         calculate_elo=config.calculate_elo,
         worker_count=config.worker_count,
@@ -49,72 +65,24 @@ def _create(owner: User, checked: CheckedConfig) -> JudgeSession:
         language=config.language,
         rubric=checked.rubric,
         prompt_version=checked.prompt_version,
+        total_comparisons=checked.outline.comparisons,
+        plan_written_at=Now(),
     )
     session.pillars.set(checked.pillars)
+    return session
+
+
+def _freeze(session: JudgeSession, checked: CheckedConfig) -> PlanFrame:
+    """Write what later changes of models and pillars must not touch: the judges' parameters, and who takes part."""
     judges = [
         SessionJudge.objects.create(session=session, position=position, model=model, parameters=model.parameters)
         for position, model in enumerate(checked.models)
     ]
-    _write_plan(session, judges, checked)
-    return session
-
-
-def _write_plan(session: JudgeSession, judges: list[SessionJudge], checked: CheckedConfig) -> None:
-    """Write pairs, then comparisons, in batches, so that memory stays bounded by the pairs' ids."""
     pillar_ids = {pillar.number: pillar.pk for pillar in checked.pillars}
-    planned_pairs = plan_pairs(checked.plan, checked.threads)
-    pair_ids: list[int] = []
-    while batch := list(islice(planned_pairs, BATCH)):
-        rows = JudgePair.objects.bulk_create(_pair(session, planned, pillar_ids) for planned in batch)
-        pair_ids += [row.pk for row in rows]
-    planned_comparisons = plan_comparisons(checked.plan, len(pair_ids))
-    while comparisons := list(islice(planned_comparisons, BATCH)):
-        JudgeComparison.objects.bulk_create(_comparison(session, row, pair_ids, judges) for row in comparisons)
-    session.total_comparisons = len(pair_ids) * checked.plan.comparisons_per_pair
-    session.save(update_fields=["total_comparisons"])
-    if session.total_comparisons >= LARGE_PLAN:
-        _count_rows()
-
-
-def _count_rows() -> None:
-    """Renew PostgreSQL's statistics of the queue: until it does so itself, minutes later, it takes the table for tiny
-    and reads all waiting comparisons for each claim."""
-    if connection.vendor == "postgresql":
-        with connection.cursor() as cursor:
-            cursor.execute(f"ANALYZE {JudgeComparison._meta.db_table}")
-
-
-def _pair(session: JudgeSession, planned: PlannedPair, pillar_ids: dict[int, int]) -> JudgePair:
-    return JudgePair(
-        session=session,
-        repetition=planned.repetition,
-        queue_order=planned.queue_order,
-        thread_a_id=planned.thread_a,
-        thread_b_id=planned.thread_b,
-        pillar_a_id=pillar_ids[planned.pillar_a],
-        pillar_b_id=pillar_ids[planned.pillar_b],
+    rows = (
+        SessionThread(session=session, pillar_id=pillar_ids[number], thread_id=thread)
+        for number, threads in checked.threads.items()
+        for thread in threads
     )
-
-
-def _comparison(
-    session: JudgeSession, planned: PlannedComparison, pair_ids: list[int], judges: list[SessionJudge]
-) -> JudgeComparison:
-    return JudgeComparison(
-        session=session,
-        pair_id=pair_ids[planned.pair_index],
-        judge=judges[planned.judge_index],
-        position_order=planned.position_order,
-        queue_position=planned.queue_position,
-    )
-
-
-def delete_session(session_id: int) -> None:
-    """Delete a session with everything that was judged in it. Raises ActionRefused while it may still be judging."""
-
-    def work() -> None:
-        session: Any = JudgeSession.objects.select_for_update().get(pk=session_id)
-        if session.status not in DELETABLE:
-            raise ActionRefused("still_active", _("Abort the session before you delete it."))
-        session.delete()
-
-    in_transaction(work)
+    SessionThread.objects.bulk_create(rows, batch_size=BATCH)
+    return PlanFrame(session.pk, checked.plan, checked.threads, [judge.pk for judge in judges], pillar_ids)

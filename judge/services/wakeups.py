@@ -15,6 +15,8 @@ PAYLOAD_VERSION = 1
 RUN_LANE = "judge.run_lane"
 REFRESH_RESULTS = "judge.refresh_results"
 PROBE = "judge.probe_provider"
+WRITE_PLAN = "judge.write_plan"
+DELETE_SESSION = "judge.delete_session"
 CHECK_PROVIDER = "judge.check_provider"
 # A wake-up that waited longer than this was overtaken long ago. Sender and worker each read their own clock, so it is
 # long enough for clocks that are an hour apart; surplus wake-ups find their lane busy and end at once.
@@ -35,6 +37,16 @@ def wake_lanes_on_commit(session_id: int, worker_count: int) -> None:
 def ask_for_results(session_id: int) -> None:
     """Ask some worker to compute the results anew."""
     _send(REFRESH_RESULTS, session_id)
+
+
+def ask_for_plan(session_id: int) -> None:
+    """Ask some worker to write the rest of a session's plan."""
+    _send(WRITE_PLAN, session_id)
+
+
+def ask_for_deletion(session_id: int) -> None:
+    """Ask some worker to remove the rows of a deleted session."""
+    _send(DELETE_SESSION, session_id)
 
 
 def ask_for_check(check_id: int) -> bool:

@@ -14,8 +14,8 @@ from judge import partials
 from judge.models import JudgeSession
 from judge.selectors.access import DELETE, editable_session, visible_session
 from judge.services import control
+from judge.services.deletion import delete_session
 from judge.services.errors import ActionRefused
-from judge.services.sessions import delete_session
 from judge.web.requests import is_swap
 
 

@@ -1,17 +1,21 @@
 """The live page of a session, its comparisons, and one comparison whole."""
 
+from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.utils.safestring import mark_safe
-from django.views.decorators.http import require_safe
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST, require_safe
 
 from judge import partials
 from judge.domain.states import ComparisonStatus
-from judge.selectors.access import CHANGE, DELETE, may, may_edit, visible_session
+from judge.models import JudgeSession
+from judge.selectors.access import ADD, CHANGE, DELETE, editable_session, may, may_edit, visible_session
 from judge.selectors.comparisons import comparison_detail, comparison_list
 from judge.selectors.lanes import swap_twin
-from judge.services.sessions import DELETABLE
+from judge.services.deletion import DELETABLE
+from judge.web.naming import NamingForm
 from judge.web.verdicts import steps_in_order
 
 COMPARISONS_PER_PAGE = 50
@@ -21,6 +25,21 @@ COMPARISONS_PER_PAGE = 50
 def session_page(request: HttpRequest, pk: int) -> HttpResponse:
     """The live page: everything on it comes from the database; the socket then keeps it fresh."""
     session = visible_session(request.user, pk)
+    return _page(request, session, NamingForm.of(session))
+
+
+@require_POST
+def rename_session(request: HttpRequest, pk: int) -> HttpResponse:
+    """Give a session another name or other notes."""
+    session = editable_session(request.user, pk)
+    form = NamingForm(request.POST)
+    if not form.save(session):
+        return _page(request, session, form, status=400)
+    messages.success(request, _("The name and the notes are saved."))
+    return redirect("judge:session", pk)
+
+
+def _page(request: HttpRequest, session: JudgeSession, naming: NamingForm, status: int = 200) -> HttpResponse:
     can_edit = may(request.user, CHANGE) and may_edit(request.user, session)
     parts = partials.live_page(session, can_edit, oob=False)
     context = {
@@ -28,9 +47,11 @@ def session_page(request: HttpRequest, pk: int) -> HttpResponse:
         # The parts are templates' own output: escaped once, there.
         "parts": {name: mark_safe("".join(part)) for name, part in parts.items()},  # noqa: S308
         "judges": [judge.model for judge in session.session_judges.select_related("model__provider")],
+        "naming": naming if can_edit else None,
+        "may_duplicate": may(request.user, ADD),
         "may_delete": session.status in DELETABLE and may(request.user, DELETE) and may_edit(request.user, session),
     }
-    return render(request, "judge/session.html", context)
+    return render(request, "judge/session.html", context, status=status)
 
 
 @require_safe

@@ -13,7 +13,7 @@ from judge.models import JudgeModel, JudgeSession
 from judge.models.provider import StructuredOutput
 from judge.models.session import LIVE_STATUSES
 from judge.services import control
-from judge.services.configuration import SessionConfig
+from judge.services.planning.configuration import SessionConfig
 from judge.services.providers import environment_model
 from judge.services.sessions import create_session
 from llars.env import environment

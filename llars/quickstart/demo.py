@@ -10,7 +10,7 @@ from django.db import transaction
 from judge.domain.states import SessionStatus
 from judge.models import JudgeSession
 from judge.services import control
-from judge.services.configuration import SessionConfig
+from judge.services.planning.configuration import SessionConfig
 from judge.services.providers import simulated_model
 from judge.services.sessions import create_session
 from llars.embedded import secrets

@@ -94,7 +94,9 @@ def test_waiting_work_without_redis_names_redis(
 
 def test_a_resumed_session_is_not_said_to_wait_since_its_first_start(client: APIClient, session: JudgeSession) -> None:
     session.comparisons.filter(status="running").delete()
-    JudgeSession.objects.filter(pk=session.pk).update(status="queued", started_at=ago(3600), total_comparisons=5)
+    JudgeSession.objects.filter(pk=session.pk).update(
+        status="queued", started_at=ago(3600), total_comparisons=5, planned_comparisons=5
+    )
     session.comparisons.filter(status="completed").update(completed_at=ago(3000))
     assert codes(client, session) == ["not_taken_yet"]
 

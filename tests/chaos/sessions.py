@@ -3,7 +3,7 @@
 from django.contrib.auth.models import User
 
 from judge.models import JudgeModel, JudgeSession
-from judge.services.configuration import SessionConfig
+from judge.services.planning.configuration import SessionConfig
 from judge.services.sessions import create_session
 from pillars.demo.library import demo_files
 from pillars.models import Pillar

@@ -11,12 +11,12 @@ from judge import events
 from judge.domain.prompt import split_threads
 from judge.domain.states import SessionStatus
 from judge.models import JudgeEvaluation, JudgeModel, JudgePair
-from judge.services import configuration, control, lanes, relay
+from judge.services import control, lanes, relay
 from judge.services.claiming import Claim
-from judge.services.configuration import SessionConfig
 from judge.services.errors import ConfigRefused
-from judge.services.estimates import estimate
 from judge.services.foreground import judge_in_foreground
+from judge.services.planning.configuration import SessionConfig
+from judge.services.planning.estimates import estimate
 from judge.services.queue import claim
 from judge.services.sessions import create_session
 from judge.simulated.server import SimulatedServer
@@ -115,9 +115,9 @@ def test_a_negative_number_of_samples_plans_nothing(make_session: MakeSession, s
 
 
 def test_a_plan_beyond_the_limit_is_refused_before_anything_is_written(
-    make_session: MakeSession, monkeypatch: pytest.MonkeyPatch
+    make_session: MakeSession, settings: Any
 ) -> None:
-    monkeypatch.setattr(configuration, "MAX_COMPARISONS", 7)
+    settings.JUDGE_MAX_COMPARISONS = 7
     with pytest.raises(ConfigRefused):
         make_session(threads=4)
     assert not JudgePair.objects.exists()

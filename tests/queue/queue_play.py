@@ -11,7 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant
 from judge.domain.states import ComparisonStatus, SessionStatus
 from judge.models import JudgeComparison, JudgeModel, JudgeSession, ProviderState, SessionJudge
 from judge.services import control
-from judge.services.configuration import SessionConfig
+from judge.services.planning.configuration import SessionConfig
 from judge.services.results import refresh_results
 from judge.services.sessions import create_session
 from tests.queue.answering import Holder

@@ -10,8 +10,8 @@ from judge.domain.errors import ErrorCode
 from judge.domain.states import ACTION_SOURCES, ACTION_TARGETS, SessionStatus
 from judge.models import JudgeComparison, JudgeSession, LLMProvider, ProviderState
 from judge.services import control, queue, recovery
+from judge.services.deletion import delete_session
 from judge.services.errors import ActionRefused
-from judge.services.sessions import delete_session
 from tests.conftest import MakeSession
 
 pytestmark = [pytest.mark.queue, pytest.mark.django_db(transaction=True, serialized_rollback=True)]

@@ -19,11 +19,11 @@ from judge.models import (
     ThreadEloScore,
 )
 from judge.services import control, leases, queue
+from judge.services.deletion import delete_session
 from judge.services.foreground import judge_in_foreground
 from judge.services.lanes import run_lane
 from judge.services.leases import keeper
 from judge.services.results import refresh_results
-from judge.services.sessions import delete_session
 from judge.simulated.server import SimulatedServer
 from pillars.models import EmailThread
 from tests.conftest import MakeSession

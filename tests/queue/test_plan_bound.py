@@ -1,32 +1,44 @@
 """A plan that is far too large is refused at once: it is counted no further than the limit."""
 
+from typing import Any
+
 import pytest
 from django.contrib.auth.models import User
 
-from judge.domain import planning
+from judge.domain import plan_outline
 from judge.models import JudgeModel
-from judge.services.configuration import MAX_COMPARISONS, SessionConfig, check_config
 from judge.services.errors import ConfigRefused
+from judge.services.planning.configuration import SessionConfig, check_config
 from tests.conftest import MakeSession
 
 
+@pytest.mark.parametrize("shared", [False, True])
 @pytest.mark.django_db(transaction=True, serialized_rollback=True)
-def test_a_hundred_thousand_repetitions_are_refused_without_planning_them(
-    make_session: MakeSession, owner: User, model: JudgeModel, monkeypatch: pytest.MonkeyPatch
+def test_many_repetitions_are_refused_without_drawing_them_all(
+    make_session: MakeSession,
+    owner: User,
+    model: JudgeModel,
+    monkeypatch: pytest.MonkeyPatch,
+    settings: Any,
+    shared: bool,
 ) -> None:
-    make_session(is_started=False, threads=4)
-    planned = 0
-    real = planning.PlannedPair
+    session = make_session(is_started=False, threads=4)
+    if shared:
+        session.pillars.last().threads.add(session.pillars.first().threads.first())
+    settings.JUDGE_MAX_COMPARISONS = 100
+    drawn = 0
+    real = plan_outline.drawn_pairs
 
-    def counting(*args: object) -> object:
-        nonlocal planned
-        planned += 1
-        assert planned <= 2 * MAX_COMPARISONS, "planning goes on beyond what any session can hold"
-        return real(*args)  # type: ignore[arg-type]
+    def counting(*args: Any) -> Any:
+        nonlocal drawn
+        for repetition in real(*args):
+            drawn += 1
+            yield repetition
 
-    monkeypatch.setattr(planning, "PlannedPair", counting)
+    monkeypatch.setattr(plan_outline, "drawn_pairs", counting)
     config = SessionConfig(
-        name="Example", pillar_ids=(1, 2), judge_model_ids=(model.pk,), repetitions_per_pair=100_000, seed=7
+        name="Example", pillar_ids=(1, 2), judge_model_ids=(model.pk,), repetitions_per_pair=1_000, seed=7
     )
     with pytest.raises(ConfigRefused):
         check_config(owner, config)
+    assert drawn <= 15, "drawing goes on beyond what any session can hold"

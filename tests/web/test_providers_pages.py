@@ -281,7 +281,7 @@ def test_somebody_elses_model_cannot_be_chosen_as_a_judge(
 ) -> None:
     foreign = JudgeModelFactory(provider=LLMProviderFactory(owner=stranger))
     answer = reader.post("/judge/config/", chosen(foreign))
-    assert answer.status_code == 422
+    assert answer.status_code == 400
     assert "Select a valid choice." in answer.content.decode()
     assert JudgeSession.objects.get() == session
 
@@ -291,7 +291,7 @@ def test_an_own_model_that_is_not_approved_is_refused_with_the_reason(
 ) -> None:
     LLMProvider.objects.filter(pk=own.pk).update(may_receive_personal_data=False)
     answer = reader.post("/judge/config/", chosen(JudgeModelFactory(provider=own)))
-    assert answer.status_code == 422
+    assert answer.status_code == 400
     assert "not approved for personal data. Staff can approve it." in answer.content.decode()
     assert JudgeSession.objects.get() == session
 

@@ -4,14 +4,14 @@ from typing import Any
 
 from rest_framework import serializers
 
+from judge.domain.plan_config import MAX_BUDGET, MAX_REPETITIONS, MAX_SAMPLES, MAX_THREADS
 from judge.domain.states import ComparisonMode, SamplingStrategy
 from judge.models import JudgeSession
 from judge.models.session import MAX_SEED, MODE_LABELS, STATUS_LABELS, STRATEGY_LABELS
 from judge.selectors.sessions import allowed_actions
-from judge.services.configuration import SessionConfig
+from judge.services.planning.configuration import MAX_NAME, SessionConfig
 from pillars.models import Language
 
-MAX_COUNT = 100_000
 # Far more than can be chosen; how many may be is the services' question, this only keeps queries small.
 MAX_CHOICES = 1_000
 MAX_ID = 2**63 - 1
@@ -23,7 +23,7 @@ class PlanInputSerializer(serializers.Serializer[Any]):
     pillar_ids = serializers.ListField(
         child=serializers.IntegerField(min_value=1, max_value=32_767),
         max_length=MAX_CHOICES,
-        help_text="Numbers of the pillars, at least two.",
+        help_text="Numbers of the pillars: at least two, or one for free_for_all and adaptive.",
     )
     judge_model_ids = serializers.ListField(
         child=serializers.IntegerField(min_value=1, max_value=MAX_ID),
@@ -33,10 +33,22 @@ class PlanInputSerializer(serializers.Serializer[Any]):
     )
     comparison_mode = serializers.ChoiceField(list(MODE_LABELS.items()), default=ComparisonMode.PILLAR_SAMPLE)
     sampling_strategy = serializers.ChoiceField(list(STRATEGY_LABELS.items()), default=SamplingStrategy.ROTATING)
-    samples_per_pillar = serializers.IntegerField(min_value=1, max_value=MAX_COUNT, default=10)
-    repetitions_per_pair = serializers.IntegerField(min_value=1, max_value=MAX_COUNT, default=1)
+    samples_per_pillar = serializers.IntegerField(min_value=1, max_value=MAX_SAMPLES, default=10)
+    repetitions_per_pair = serializers.IntegerField(
+        min_value=1,
+        max_value=MAX_REPETITIONS,
+        default=1,
+        help_text="adaptive: how often two threads may meet at most.",
+    )
     max_threads_per_pillar = serializers.IntegerField(
-        min_value=1, max_value=MAX_COUNT, allow_null=True, default=None, help_text="null: all threads."
+        min_value=1, max_value=MAX_THREADS, allow_null=True, default=None, help_text="null: all threads."
+    )
+    comparison_budget = serializers.IntegerField(
+        min_value=1,
+        max_value=MAX_BUDGET,
+        allow_null=True,
+        default=None,
+        help_text="adaptive only, and needed there: comparisons in all, over all judges and both orders.",
     )
     position_swap = serializers.BooleanField(default=True)
     calculate_elo = serializers.BooleanField(default=True)
@@ -53,8 +65,29 @@ class PlanInputSerializer(serializers.Serializer[Any]):
 class SessionInputSerializer(PlanInputSerializer):
     """A new session."""
 
-    session_name = serializers.CharField(max_length=200)
+    session_name = serializers.CharField(max_length=MAX_NAME)
     description = serializers.CharField(required=False, default="", allow_blank=True, max_length=10_000)
+    confirm_large_plan = serializers.BooleanField(
+        default=False, help_text="A plan with very many comparisons is refused unless it is confirmed."
+    )
+
+
+class DuplicateSerializer(SessionInputSerializer):
+    """What is to be different in the copy of a session; nothing has to be."""
+
+    def get_fields(self) -> dict[str, Any]:
+        """The fields of a new session without their defaults: what is not given stays as it was."""
+        fields = super().get_fields()
+        for field in fields.values():
+            field.required, field.default = False, serializers.empty
+        return fields
+
+
+class NamingSerializer(serializers.Serializer[Any]):
+    """What can be changed in a session later."""
+
+    session_name = serializers.CharField(max_length=MAX_NAME, required=False)
+    description = serializers.CharField(required=False, allow_blank=True, max_length=10_000)
 
 
 def config_from(data: dict[str, Any], judge_model_ids: tuple[int, ...]) -> SessionConfig:
@@ -110,6 +143,7 @@ class SessionSerializer(serializers.ModelSerializer[JudgeSession]):
             "samples_per_pillar",
             "repetitions_per_pair",
             "max_threads_per_pillar",
+            "comparison_budget",
             "position_swap",
             "calculate_elo",
             "worker_count",
@@ -118,6 +152,8 @@ class SessionSerializer(serializers.ModelSerializer[JudgeSession]):
             "rubric_id",
             "prompt_version",
             "total_comparisons",
+            "planned_comparisons",
+            "plan_end",
             "completed_comparisons",
             "failed_comparisons",
             "percent",
@@ -130,18 +166,6 @@ class SessionSerializer(serializers.ModelSerializer[JudgeSession]):
     def get_allowed_actions(self, session: JudgeSession) -> list[str]:
         """As the selector says."""
         return allowed_actions(session)
-
-
-class EstimateSerializer(serializers.Serializer[Any]):
-    """How large a plan is and how long it may take."""
-
-    comparison_mode = serializers.CharField()
-    total_threads = serializers.IntegerField(help_text="Threads in the chosen pillars.")
-    base_comparisons = serializers.IntegerField(help_text="Without position swap, over all judges.")
-    with_position_swap = serializers.IntegerField(help_text="With the swap, if it is configured.")
-    total_comparisons = serializers.IntegerField(source="with_position_swap")
-    estimated_duration_minutes = serializers.IntegerField(help_text="With the chosen number of workers.")
-    with_workers = serializers.DictField(child=serializers.IntegerField(), help_text="Minutes with 1 to 5 workers.")
 
 
 class ModeSerializer(serializers.Serializer[Any]):

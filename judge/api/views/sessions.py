@@ -13,8 +13,7 @@ from rest_framework.views import APIView
 
 from judge.api.serializers.common import ErrorSerializer
 from judge.api.serializers.sessions import (
-    EstimateSerializer,
-    PlanInputSerializer,
+    NamingSerializer,
     SessionInputSerializer,
     SessionSerializer,
     config_from,
@@ -22,9 +21,7 @@ from judge.api.serializers.sessions import (
 from judge.models import JudgeSession
 from judge.selectors import access
 from judge.selectors.sessions import offered_models, session_list
-from judge.services import control, sessions
-from judge.services.estimates import estimate
-from judge.services.plan_size import estimate_of
+from judge.services import control, deletion, naming, sessions
 
 ACTIONS = {
     "start": control.start,
@@ -66,15 +63,10 @@ class SessionsView(generics.ListAPIView[JudgeSession]):
         responses={201: SessionSerializer, 400: ErrorSerializer, 403: ErrorSerializer},
     )
     def post(self, request: Request) -> Response:
-        """Write the whole plan of a new session. It does not start by itself."""
+        """Write a new session and its plan; the rest of a large plan is written by a worker. It does not start by
+        itself, and may be started while its plan is written."""
         access.require(request.user, access.ADD)
-        form = SessionInputSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
-        config = config_from(form.validated_data, _judges(request, form.validated_data))
-        created = sessions.create_session(person(request), config)
-        session = session_list(request.user).get(pk=created.pk)
-        place = reverse("judge-api:session", args=[session.pk])
-        return Response(SessionSerializer(session).data, status.HTTP_201_CREATED, headers={"Location": place})
+        return create_from(request, request.data)
 
 
 class SessionView(APIView):
@@ -85,10 +77,24 @@ class SessionView(APIView):
         """Configuration and counters."""
         return Response(SessionSerializer(access.visible_session(request.user, pk)).data)
 
+    @extend_schema(
+        tags=["sessions"],
+        summary="Rename a session",
+        request=NamingSerializer,
+        responses={200: SessionSerializer, **REFUSALS},
+    )
+    def patch(self, request: Request, pk: int) -> Response:
+        """Change name and description; everything else was frozen when the session was created."""
+        session = access.editable_session(request.user, pk)
+        form = NamingSerializer(data=request.data, partial=True)
+        form.is_valid(raise_exception=True)
+        naming.rename(session.pk, form.validated_data.get("session_name"), form.validated_data.get("description"))
+        return Response(SessionSerializer(access.visible_session(request.user, pk)).data)
+
     @extend_schema(tags=["sessions"], summary="Delete a session", responses={204: None, **REFUSALS})
     def delete(self, request: Request, pk: int) -> Response:
         """Delete the session with all its verdicts; refused while it runs."""
-        sessions.delete_session(access.editable_session(request.user, pk, access.DELETE).pk)
+        deletion.delete_session(access.editable_session(request.user, pk, access.DELETE).pk)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -112,45 +118,23 @@ def action_view(name: str) -> type[APIView]:
     return ActionView
 
 
-class EstimateView(APIView):
-    """The size of a plan that does not exist yet."""
-
-    @extend_schema(
-        tags=["sessions"],
-        summary="Estimate a plan",
-        operation_id="judge_estimate",
-        request=PlanInputSerializer,
-        responses={200: EstimateSerializer, 400: ErrorSerializer, 403: ErrorSerializer},
-    )
-    def post(self, request: Request) -> Response:
-        """Count by planning; nothing is stored."""
-        access.require(request.user, access.ADD)
-        form = PlanInputSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
-        config = config_from(form.validated_data, _judges(request, form.validated_data))
-        return Response(EstimateSerializer(estimate(person(request), config)).data)
-
-
-class SessionEstimateView(APIView):
-    """The size of a session's plan."""
-
-    @extend_schema(
-        tags=["sessions"],
-        summary="Estimate of a session",
-        operation_id="judge_session_estimate",
-        responses={200: EstimateSerializer, 404: ErrorSerializer},
-    )
-    def get(self, request: Request, pk: int) -> Response:
-        """Counted in the plan as it is written."""
-        return Response(EstimateSerializer(estimate_of(access.visible_session(request.user, pk))).data)
-
-
 def person(request: Request) -> User:
     """Who asks; the permission classes let nobody in who is not logged in."""
     return cast(User, request.user)
 
 
-def _judges(request: Request, data: dict[str, Any]) -> tuple[int, ...]:
+def create_from(request: Request, data: Any) -> Response:
+    """Check the fields of a new session, create it, and answer with it and its address."""
+    form = SessionInputSerializer(data=data)
+    form.is_valid(raise_exception=True)
+    config = config_from(form.validated_data, judges(request, form.validated_data))
+    created = sessions.create_session(person(request), config)
+    session = session_list(request.user).get(pk=created.pk)
+    place = reverse("judge-api:session", args=[session.pk])
+    return Response(SessionSerializer(session).data, status.HTTP_201_CREATED, headers={"Location": place})
+
+
+def judges(request: Request, data: dict[str, Any]) -> tuple[int, ...]:
     """The chosen judge models; where none was named and only one is offered, that one."""
     if "judge_model_ids" in data:
         return tuple(data["judge_model_ids"])

@@ -13,14 +13,14 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 from tqdm import tqdm
 
-from judge.domain.states import SessionStatus
+from judge.domain.states import ComparisonMode, SamplingStrategy, SessionStatus
 from judge.management.leaderboard import leaderboard_lines
 from judge.models import JudgeModel, JudgeSession
 from judge.models.provider import THIS_MACHINE
 from judge.services import control
-from judge.services.configuration import SessionConfig
 from judge.services.errors import ConfigRefused
 from judge.services.foreground import judge_in_foreground
+from judge.services.planning.configuration import SessionConfig
 from judge.services.providers import COMMAND_LINE_NAME, environment_model, is_reachable, simulated_model
 from judge.services.sessions import create_session
 from judge.simulated.server import SimulatedServer
@@ -33,9 +33,13 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--pillars", nargs="+", type=int, required=True, help="pillar numbers, for example 1 3 5")
+        parser.add_argument("--mode", choices=list(ComparisonMode), default=ComparisonMode.PILLAR_SAMPLE.value)
         parser.add_argument("--samples", type=int, default=10, help="threads per pillar pair and repetition")
-        parser.add_argument("--repetitions", type=int, default=1)
-        parser.add_argument("--strategy", choices=("rotating", "fixed"), default="rotating")
+        parser.add_argument("--repetitions", type=int, default=1, help="adaptive: how often two threads may meet")
+        parser.add_argument("--strategy", choices=list(SamplingStrategy), default=SamplingStrategy.ROTATING.value)
+        parser.add_argument("--max-threads", type=int, help="most threads per pillar that take part")
+        parser.add_argument("--budget", type=int, help="adaptive: comparisons in all")
+        parser.add_argument("--confirm-large-plan", action="store_true", help="plan also very many comparisons")
         parser.add_argument("--swap", action="store_true", help="judge each pair in both orders")
         parser.add_argument("--workers", type=int, default=3, help="lanes that judge at once, 1 to 5")
         parser.add_argument("--seed", type=int, help="same seed, same plan")
@@ -94,9 +98,13 @@ class Command(BaseCommand):
             name=options["name"] or "Pillars " + ", ".join(map(str, options["pillars"])),
             pillar_ids=tuple(options["pillars"]),
             judge_model_ids=(model.pk,),
+            comparison_mode=options["mode"],
             samples_per_pillar=options["samples"],
             repetitions_per_pair=options["repetitions"],
             sampling_strategy=options["strategy"],
+            max_threads_per_pillar=options["max_threads"],
+            comparison_budget=options["budget"],
+            confirm_large_plan=options["confirm_large_plan"],
             position_swap=options["swap"],
             worker_count=options["workers"],
             seed=options["seed"],

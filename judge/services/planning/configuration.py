@@ -2,10 +2,21 @@
 
 from dataclasses import dataclass
 
+from django.conf import settings
 from django.contrib.auth.models import User
+from django.utils.formats import number_format
 from django.utils.translation import gettext_lazy as _
 
-from judge.domain.planning import MAX_JUDGES, PlanConfig, PlanCounts, PlanError, count
+from judge.domain.plan_config import (
+    MAX_BUDGET,
+    MAX_JUDGES,
+    MAX_REPETITIONS,
+    MAX_SAMPLES,
+    MAX_THREADS,
+    PlanConfig,
+    PlanError,
+)
+from judge.domain.plan_outline import PlanOutline, outline
 from judge.domain.states import ComparisonMode, SamplingStrategy
 from judge.models import JudgeModel, PromptVersion, Rubric
 from judge.selectors.sessions import offered_models
@@ -13,15 +24,18 @@ from judge.services.control import draw_seed
 from judge.services.errors import ConfigRefused, Text
 from pillars.models import Language, Pillar, PillarThread
 
+MAX_NAME = 200
 MAX_WORKERS = 5
 MAX_PILLAR_NUMBER = 32_767
-# A plan is written inside the request for now; larger ones need the background task that is still to come.
-MAX_COMPARISONS = 20_000
 
 
 @dataclass(frozen=True, kw_only=True)
 class SessionConfig:
-    """What a researcher chooses. ``pillar_ids`` are pillar NUMBERS; no seed: drawn; no rubric: the default."""
+    """What a researcher chooses. ``pillar_ids`` are pillar NUMBERS; no seed: drawn; no rubric: the default.
+
+    ``comparison_budget`` is for the adaptive mode, and counts all comparisons, of all judges and orders;
+    ``repetitions_per_pair`` is there how often two threads may meet at most.
+    """
 
     name: str
     pillar_ids: tuple[int, ...]
@@ -31,6 +45,7 @@ class SessionConfig:
     samples_per_pillar: int = 10
     repetitions_per_pair: int = 1
     max_threads_per_pillar: int | None = None
+    comparison_budget: int | None = None
     position_swap: bool = True
     calculate_elo: bool = True
     worker_count: int = 3
@@ -38,6 +53,7 @@ class SessionConfig:
     language: str = Language.GERMAN
     rubric_id: int | None = None
     description: str = ""
+    confirm_large_plan: bool = False
 
 
 @dataclass(frozen=True)
@@ -46,7 +62,7 @@ class CheckedConfig:
 
     config: SessionConfig
     plan: PlanConfig
-    counts: PlanCounts
+    outline: PlanOutline
     pillars: list[Pillar]
     threads: dict[int, list[int]]
     models: list[JudgeModel]
@@ -55,11 +71,12 @@ class CheckedConfig:
 
 
 PLAN_MESSAGES: dict[str, Text] = {
-    "invalid": _("This value is not possible."),
-    "not_available": _("This choice is not available yet."),
-    "too_few_pillars": _("Choose at least two pillars."),
-    "pillar_empty": _("A chosen pillar has no threads."),
+    "invalid": _("Choose a whole number from %(minimum)s to %(maximum)s."),
+    "too_few_pillars": _("Choose at least two pillars for this mode."),
+    "pillar_empty": _("Pillar %(pillar)s has no threads."),
     "no_pairs": _("These pillars give no pair of two different threads."),
+    "budget_required": _("Give a budget of comparisons."),
+    "too_many_threads": _("The adaptive mode ranks up to %(maximum)s threads. Limit the threads per pillar."),
 }
 CHOICES: dict[str, list[str]] = {
     "language": Language.values,
@@ -68,27 +85,42 @@ CHOICES: dict[str, list[str]] = {
 }
 # The plan's field names where a form calls them otherwise.
 PLAN_FIELDS = {"judge_count": "judge_model_ids", "pillars": "pillar_ids"}
+# What makes a plan too large, by mode.
+SIZE_FIELDS = {
+    ComparisonMode.PILLAR_SAMPLE: "samples_per_pillar",
+    ComparisonMode.ROUND_ROBIN: "max_threads_per_pillar",
+    ComparisonMode.FREE_FOR_ALL: "max_threads_per_pillar",
+    ComparisonMode.ADAPTIVE: "comparison_budget",
+}
+# Largest values by field; the smallest is 1.
+LARGEST = {
+    "samples_per_pillar": MAX_SAMPLES,
+    "repetitions_per_pair": MAX_REPETITIONS,
+    "max_threads_per_pillar": MAX_THREADS,
+    "comparison_budget": MAX_BUDGET,
+}
 
 
-def check_config(user: User, config: SessionConfig) -> CheckedConfig:
+def check_config(user: User, config: SessionConfig, *, is_estimate: bool = False) -> CheckedConfig:
     """Check a configuration whole and plan it.
 
-    Raises ConfigRefused: messages by field, named as in the API (``session_name`` for the name).
+    An estimate sends nothing, so it may also be made for a judge whose provider must not receive threads. Raises
+    ConfigRefused: messages by field, named as in the API (``session_name`` for the name).
     """
     errors: dict[str, list[Text]] = {}
     _check_simple(config, errors)
     pillars = _pillars(config, errors)
-    models = _models(user, config, errors)
+    models = _models(user, config, errors, is_estimate)
     rubric = _rubric(config, errors)
     prompt_version = PromptVersion.objects.filter(language=config.language).order_by("-version").first()
     if prompt_version is None:
         errors.setdefault("language", []).append(_("There is no prompt in this language."))
     if errors or rubric is None or prompt_version is None:
         raise ConfigRefused(errors)
-    plan = _plan(config, max(1, len(models)))
+    plan = plan_of(config, max(1, len(models)))
     threads = threads_by_pillar(pillars)
-    counts = _count(plan, threads)
-    return CheckedConfig(config, plan, counts, pillars, threads, models, rubric, prompt_version)
+    outlined = _outline(plan, threads)
+    return CheckedConfig(config, plan, outlined, pillars, threads, models, rubric, prompt_version)
 
 
 def threads_by_pillar(pillars: list[Pillar]) -> dict[int, list[int]]:
@@ -103,17 +135,17 @@ def threads_by_pillar(pillars: list[Pillar]) -> dict[int, list[int]]:
 def _check_simple(config: SessionConfig, errors: dict[str, list[Text]]) -> None:
     if not config.name.strip():
         errors["session_name"] = [_("Give the session a name.")]
-    elif len(config.name.strip()) > 200:
+    elif len(config.name.strip()) > MAX_NAME:
         errors["session_name"] = [_("The name is too long (200 characters at most).")]
     if not 1 <= config.worker_count <= MAX_WORKERS:
         errors["worker_count"] = [_("Choose 1 to 5 workers.")]
     for field, choices in CHOICES.items():
         if getattr(config, field) not in choices:
-            errors[field] = [PLAN_MESSAGES["invalid"]]
-    for field in ("samples_per_pillar", "repetitions_per_pair", "max_threads_per_pillar"):
+            errors[field] = [_("This value is not possible.")]
+    for field, largest in LARGEST.items():
         value = getattr(config, field)
-        if value is not None and not 1 <= value <= 100_000:
-            errors[field] = [_("Choose a whole number from 1 to 100,000.")]
+        if value is not None and not 1 <= value <= largest:
+            errors[field] = [PLAN_MESSAGES["invalid"] % {"minimum": 1, "maximum": grouped(largest)}]
     if len(set(config.judge_model_ids)) != len(config.judge_model_ids):
         errors["judge_model_ids"] = [_("Each judge can be chosen once.")]
     elif not 1 <= len(config.judge_model_ids) <= MAX_JUDGES:
@@ -128,16 +160,18 @@ def _pillars(config: SessionConfig, errors: dict[str, list[Text]]) -> list[Pilla
     if unknown:
         names = ", ".join(map(str, unknown))
         errors["pillar_ids"] = [_("There is no pillar with this number: %(numbers)s") % {"numbers": names}]
-    elif len(pillars) < 2:
-        errors["pillar_ids"] = [PLAN_MESSAGES["too_few_pillars"]]
+    elif not pillars:
+        errors["pillar_ids"] = [_("Choose the pillars whose threads are to be compared.")]
+    elif len(set(config.pillar_ids)) != len(config.pillar_ids):
+        errors["pillar_ids"] = [_("Each pillar can be chosen once.")]
     return pillars
 
 
-def _models(user: User, config: SessionConfig, errors: dict[str, list[Text]]) -> list[JudgeModel]:
+def _models(user: User, config: SessionConfig, errors: dict[str, list[Text]], is_estimate: bool) -> list[JudgeModel]:
     found = {model.pk: model for model in offered_models(user).filter(pk__in=config.judge_model_ids)}
     if set(config.judge_model_ids) - found.keys():
         errors.setdefault("judge_model_ids", []).append(_("This judge is not available."))
-    if not all(model.provider.may_receive_threads for model in found.values()):
+    if not is_estimate and not all(model.provider.may_receive_threads for model in found.values()):
         message = _("This judge's provider is not approved for personal data. Staff can approve it.")
         errors.setdefault("judge_model_ids", []).append(message)
     return [found[pk] for pk in config.judge_model_ids if pk in found]
@@ -151,26 +185,39 @@ def _rubric(config: SessionConfig, errors: dict[str, list[Text]]) -> Rubric | No
     return rubric
 
 
-def _plan(config: SessionConfig, judge_count: int) -> PlanConfig:
+def plan_of(config: SessionConfig, judge_count: int) -> PlanConfig:
+    """What of a configuration decides its plan; a seed is drawn where none is given."""
     return PlanConfig(
         comparison_mode=ComparisonMode(config.comparison_mode),
         sampling_strategy=SamplingStrategy(config.sampling_strategy),
         samples_per_pillar=config.samples_per_pillar,
         repetitions_per_pair=config.repetitions_per_pair,
         max_threads_per_pillar=config.max_threads_per_pillar,
+        comparison_budget=config.comparison_budget if config.comparison_mode == ComparisonMode.ADAPTIVE else None,
         position_swap=config.position_swap,
         judge_count=judge_count,
         seed=draw_seed() if config.seed is None else config.seed,
     )
 
 
-def _count(plan: PlanConfig, threads: dict[int, list[int]]) -> PlanCounts:
+def _outline(plan: PlanConfig, threads: dict[int, list[int]]) -> PlanOutline:
+    most = settings.JUDGE_MAX_COMPARISONS
     try:
-        counts = count(plan, threads, most_pairs=MAX_COMPARISONS // plan.comparisons_per_pair)
+        outlined = outline(plan, threads, most_pairs=most // plan.comparisons_per_pair)
     except PlanError as error:
-        field = PLAN_FIELDS.get(error.field, error.field)
-        raise ConfigRefused({field: [PLAN_MESSAGES.get(error.code, PLAN_MESSAGES["invalid"])]}) from None
-    if counts.comparisons > MAX_COMPARISONS:
-        message = _("This plan has more comparisons than one session can hold (%(limit)s).")
-        raise ConfigRefused({"samples_per_pillar": [message % {"limit": MAX_COMPARISONS}]})
-    return counts
+        raise ConfigRefused({PLAN_FIELDS.get(error.field, error.field): [plan_message(error)]}) from None
+    if not outlined.is_complete or outlined.comparisons > most:
+        message = _("This plan has more comparisons than one session can hold (%(limit)s).") % {"limit": grouped(most)}
+        raise ConfigRefused({SIZE_FIELDS[plan.comparison_mode]: [message]})
+    return outlined
+
+
+def plan_message(error: PlanError) -> Text:
+    """Why a configuration cannot be planned, in words."""
+    sizes = {key: grouped(error.params[key]) for key in ("minimum", "maximum") if key in error.params}
+    return PLAN_MESSAGES[error.code] % (error.params | sizes)
+
+
+def grouped(number: int) -> str:
+    """A large number as people write it in the reader's language."""
+    return number_format(number, force_grouping=True)
