@@ -7,9 +7,23 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from judge.domain.errors import ErrorCode
+from judge.domain.states import ComparisonMode, SamplingStrategy
 from judge.domain.verdict import STEPS
 
 Text = str | Promise
+
+MODE_LINES = {
+    ComparisonMode.PILLAR_SAMPLE: _("Random samples of each two pillars, compared one to one. A quick overview."),
+    ComparisonMode.ROUND_ROBIN: _("Every thread of one pillar against every thread of the other."),
+    ComparisonMode.FREE_FOR_ALL: _("Every thread against every other thread, within pillars too."),
+    ComparisonMode.ADAPTIVE: _("The next comparisons are chosen where they tell most."),
+}
+STRATEGY_LINES = {
+    SamplingStrategy.ROTATING: _("No thread is drawn again before all others had their turn. Recommended."),
+    SamplingStrategy.FIXED: _("Every repetition draws anew, whatever was drawn before."),
+    SamplingStrategy.PROPORTIONAL: _("Larger pillars give more threads, smaller ones fewer."),
+    SamplingStrategy.BOOTSTRAP: _("Threads may be drawn again and again, as for bootstrap intervals."),
+}
 
 _E = ErrorCode
 

@@ -12,19 +12,8 @@ from judge.models import JudgeModel
 from judge.services.errors import Text
 from judge.services.planning.previews import ModeCount, Preview
 from judge.services.planning.recommendations import PRESETS
+from judge.wording import MODE_LINES, STRATEGY_LINES
 
-MODE_LINES: Final = {
-    ComparisonMode.PILLAR_SAMPLE: _("Random samples of each two pillars, compared one to one. A quick overview."),
-    ComparisonMode.ROUND_ROBIN: _("Every thread of one pillar against every thread of the other."),
-    ComparisonMode.FREE_FOR_ALL: _("Every thread against every other thread, within pillars too."),
-    ComparisonMode.ADAPTIVE: _("The next comparisons are chosen where they tell most."),
-}
-STRATEGY_LINES: Final = {
-    SamplingStrategy.ROTATING: _("No thread is drawn again before all others had their turn. Recommended."),
-    SamplingStrategy.FIXED: _("Every repetition draws anew, whatever was drawn before."),
-    SamplingStrategy.PROPORTIONAL: _("Larger pillars give more threads, smaller ones fewer."),
-    SamplingStrategy.BOOTSTRAP: _("Threads may be drawn again and again, as for bootstrap intervals."),
-}
 # Recommendations that depend on the pillars, with what stands there before any is chosen.
 SUGGESTIONS: Final = {"pillars": _("By the pillars’ sizes"), "ranking": _("Ranking of threads")}
 CHOOSE_FIRST: Final = _("Choose pillars first.")

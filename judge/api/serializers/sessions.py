@@ -182,6 +182,7 @@ class StrategySerializer(serializers.Serializer[Any]):
 
     id = serializers.CharField()
     name = serializers.CharField()
+    description = serializers.CharField()
     available = serializers.BooleanField()
 
 
