@@ -74,6 +74,11 @@ CAUSE_WORDS: dict[str, Text] = {
         "Comparisons have been waiting for %(seconds)s seconds and no worker takes them. Is a worker process running?"
     ),
     "not_taken_yet": _("No worker has taken a comparison yet. If this lasts, no worker process is running."),
+    "plan_expected": _("What is to be compared next is being planned."),
+    "plan_missing": _(
+        "For %(seconds)s seconds nothing has been planned, although there is more to compare. Is a worker process "
+        "running?"
+    ),
     "broker_away": _(
         "Comparisons wait, but Redis cannot be reached, so no worker hears of them. Nothing is lost: judging goes on "
         "once Redis is back."

@@ -141,6 +141,8 @@ class JudgeSessionAdmin(admin.ModelAdmin):
             try:
                 action(session.pk)
                 done += 1
+            except JudgeSession.DoesNotExist:  # deleted since
+                continue
             except ActionRefused as refused:
                 self.message_user(request, f"{session.name}: {refused.message}", messages.WARNING)
         if done:

@@ -25,6 +25,16 @@ def take_over_written_plans(apps, schema_editor):
         session_threads.objects.bulk_create(rows, batch_size=1000)
 
 
+def give_adaptive_sessions_a_budget(apps, schema_editor):
+    """Of an adaptive session that was here before (this migration was undone), budget and batches are gone: what is
+    written of its plan is its plan."""
+    comparisons = apps.get_model("judge", "JudgeComparison").objects
+    for session in apps.get_model("judge", "JudgeSession").objects.filter(comparison_mode="adaptive"):
+        session.total_comparisons = comparisons.filter(session=session).count()
+        session.comparison_budget = max(1, session.total_comparisons)
+        session.save(update_fields=["total_comparisons", "comparison_budget"])
+
+
 class Migration(migrations.Migration):
     dependencies = [
         ("judge", "0003_engine"),
@@ -129,6 +139,7 @@ class Migration(migrations.Migration):
             name="planned_comparisons",
             field=models.PositiveIntegerField(default=0, editable=False, verbose_name="planned"),
         ),
+        migrations.RunPython(give_adaptive_sessions_a_budget, migrations.RunPython.noop),
         migrations.AddIndex(
             model_name="judgesession",
             index=models.Index(

@@ -25,9 +25,19 @@ from judge.selectors.provider_load import ProviderLoad
 PATIENCE_SECONDS: Final = 30.0
 # Recovery takes expired leases back every ten seconds.
 RECOVERY_PATIENCE_SECONDS: Final = 60.0
+# Recovery asks for a plan that lost its writer after half a minute, and choosing among many threads takes a while.
+PLAN_PATIENCE_SECONDS: Final = 60.0
 # What goes away without anybody doing anything.
 PASSING: Final = frozenset(
-    {"lease_expired", "not_taken_yet", "provider_cooling", "breaker_open", "paused_until_back", "slots_taken"}
+    {
+        "lease_expired",
+        "not_taken_yet",
+        "plan_expected",
+        "provider_cooling",
+        "breaker_open",
+        "paused_until_back",
+        "slots_taken",
+    }
 )
 
 
@@ -72,7 +82,8 @@ class Cause:
 @dataclass(frozen=True)
 class Facts:
     """What was read of a session. ``waiting``: session judge ids with pending comparisons. ``standstill``: seconds
-    since the last start, claim or end, None when nothing of it is known since the session was resumed."""
+    since the last start, claim or end, None when nothing of it is known since the session was resumed;
+    ``plan_standstill``: the same, parts written of its plan included."""
 
     session: JudgeSession
     counters_match: bool
@@ -81,6 +92,7 @@ class Facts:
     waiting: frozenset[int]
     loads: dict[int, ProviderLoad] = field(default_factory=dict)
     standstill: float | None = 0.0
+    plan_standstill: float | None = 0.0
 
     def of(self, judge: SessionJudge) -> ProviderLoad:
         """The load of a judge's provider."""
@@ -95,7 +107,7 @@ def causes(facts: Facts) -> list[Cause]:
     if facts.session.status in (*LIVE_STATUSES, SessionStatus.PAUSED):
         found += [*_of_judges(facts), *_of_providers(facts)]
     if facts.session.status in LIVE_STATUSES:
-        found += _of_workers(facts)
+        found += [*_of_workers(facts), *_of_plan(facts)]
     return sorted(found, key=lambda cause: cause.passes_by_itself)
 
 
@@ -161,6 +173,17 @@ def _of_workers(facts: Facts) -> Iterator[Cause]:
         yield Cause("not_taken_yet")
     elif facts.standstill > PATIENCE_SECONDS:
         yield Cause("no_worker", seconds=int(facts.standstill))
+
+
+def _of_plan(facts: Facts) -> Iterator[Cause]:
+    """Nothing waits and no lane has any, and yet more is to come: its plan is being written, or grows."""
+    if facts.running or facts.waiting or facts.session.is_planned:
+        return
+    since = facts.plan_standstill
+    if since is None or since <= PLAN_PATIENCE_SECONDS:
+        yield Cause("plan_expected")
+    else:
+        yield Cause("plan_missing", seconds=int(since))
 
 
 def _waiting(facts: Facts) -> list[SessionJudge]:

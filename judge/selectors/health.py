@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from django.db.models import Count, Exists, OuterRef
+from django.db.models import Count, Exists, OuterRef, Q
 
 from judge.domain.states import ComparisonStatus, SessionStatus
 from judge.models import JudgeComparison, JudgeSession, SessionJudge
@@ -10,11 +10,11 @@ from judge.models.session import LIVE_STATUSES
 from judge.selectors.causes import Cause, Facts, causes
 from judge.selectors.depth import seconds_between, with_last_sign
 from judge.selectors.in_lanes import InLane, in_lanes
-from judge.selectors.progress import status_counts
 from judge.selectors.provider_load import provider_loads
 from llars.reach import redis_answers
 
-_UNTAKEN = ("no_worker", "not_taken_yet")
+_UNTAKEN = ("no_worker", "not_taken_yet", "plan_missing")
+_COUNTERS = ("completed_comparisons", "failed_comparisons", "planned_comparisons")
 
 
 @dataclass(frozen=True)
@@ -39,12 +39,7 @@ class Health:
 
 def health(session: JudgeSession) -> Health:
     """Read the health of a session (six queries, and a ping of Redis where no worker takes what waits)."""
-    counts = status_counts(session)
-    counters_match = (
-        counts["completed"] == session.completed_comparisons
-        and counts["failed"] == session.failed_comparisons
-        and sum(counts.values()) == session.planned_comparisons
-    )
+    counts, counters_match = _counts(session)
     facts = _facts(session, counters_match)
     why = tuple(_with_broker(cause) for cause in causes(facts))
     return Health(
@@ -60,11 +55,25 @@ def health(session: JudgeSession) -> Health:
     )
 
 
+def _counts(session: JudgeSession) -> tuple[dict[str, int], bool]:
+    """Comparisons per status, and whether the counters say the same: read in one statement, since lanes and the plan's
+    writer move both all the time."""
+    rows = {status.value: Count("comparisons", filter=Q(comparisons__status=status)) for status in ComparisonStatus}
+    found = JudgeSession.objects.filter(pk=session.pk).order_by("pk").values(*_COUNTERS).annotate(**rows).first()
+    if found is None:  # deleted since
+        return {status.value: 0 for status in ComparisonStatus}, True
+    completed, failed, planned = (found.pop(counter) for counter in _COUNTERS)
+    counts: dict[str, int] = dict(found)
+    is_equal = counts["completed"] == completed and counts["failed"] == failed and sum(counts.values()) == planned
+    return counts, is_equal
+
+
 def _facts(session: JudgeSession, counters_match: bool) -> Facts:
     # Served by comparison_first.
     pending = JudgeComparison.objects.filter(judge=OuterRef("pk"), status=ComparisonStatus.PENDING)
     judges = SessionJudge.objects.filter(session=session).select_related("model").annotate(waits=Exists(pending))
     shown = tuple(judges)
+    standstill, plan_standstill = _standstills(session)
     return Facts(
         session=session,
         counters_match=counters_match,
@@ -72,16 +81,21 @@ def _facts(session: JudgeSession, counters_match: bool) -> Facts:
         judges=shown,
         waiting=frozenset(judge.pk for judge in shown if judge.waits),
         loads=provider_loads({judge.model.provider_id for judge in shown}),
-        standstill=_standstill(session),
+        standstill=standstill,
+        plan_standstill=plan_standstill,
     )
 
 
-def _standstill(session: JudgeSession) -> float | None:
-    """Seconds without a sign; None for a resumed session that nobody has claimed from, since its resume has no time."""
+def _standstills(session: JudgeSession) -> tuple[float | None, float | None]:
+    """Seconds without a sign, and without a sign or a part of the plan; None for a resumed session that nobody has
+    claimed from, since its resume has no time."""
     if session.status == SessionStatus.QUEUED and session.finished_comparisons:
-        return None
-    rows = with_last_sign(JudgeSession.objects.filter(pk=session.pk)).values_list("last_sign", "moment")
-    return max((seconds_between(last, moment) for last, moment in rows), default=0.0)
+        return None, None
+    rows = with_last_sign(JudgeSession.objects.filter(pk=session.pk))
+    for last, written, moment in rows.values_list("last_sign", "plan_written_at", "moment"):
+        still = seconds_between(last, moment)
+        return still, min(still, seconds_between(written, moment)) if written else still
+    return 0.0, 0.0
 
 
 def _with_broker(cause: Cause) -> Cause:

@@ -62,7 +62,7 @@ def _act(session_id: int, action: str) -> JudgeSession:
 def _move(session_id: int, action: str) -> JudgeSession:
     if action == "abort":
         _lock_running(session_id)
-    session = JudgeSession.objects.select_for_update().get(pk=session_id)
+    session = JudgeSession.objects.kept().select_for_update().get(pk=session_id)
     if SessionStatus(session.status) not in ACTION_SOURCES[action]:
         raise ActionRefused("not_allowed_in_status", REFUSALS[action])
     if action in ("retry_failed", "resume"):
@@ -99,7 +99,7 @@ def _return_failed(session: JudgeSession, is_required: bool) -> None:
 
 def _try_providers_again(session_id: int, action: str) -> None:
     """Whoever starts or resumes a session wants its providers to be called again, also those whose breaker is open."""
-    session = JudgeSession.objects.get(pk=session_id)
+    session = JudgeSession.objects.kept().get(pk=session_id)
     if ACTION_TARGETS[action] != SessionStatus.QUEUED or SessionStatus(session.status) not in ACTION_SOURCES[action]:
         return
     broken = ProviderState.objects.exclude(breaker_reason="").filter(provider__models__session_judges__session=session)

@@ -29,7 +29,7 @@ def delete_session(session_id: int) -> None:
     """Delete a session with everything that was judged in it. Raises ActionRefused while it may still be judging."""
 
     def work() -> None:
-        session = JudgeSession.objects.select_for_update().get(pk=session_id)
+        session = JudgeSession.objects.kept().select_for_update().get(pk=session_id)
         if session.status not in DELETABLE:
             raise ActionRefused("still_active", _("Abort the session before you delete it."))
         if session.planned_comparisons <= AT_ONCE:

@@ -6,7 +6,8 @@ The lanes are the same as the workers': they claim from the database, so workers
 import logging
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 from django.db import DatabaseError, connections
 
@@ -15,6 +16,7 @@ from judge.models.session import LIVE_STATUSES
 from judge.selectors.progress import Progress, progress
 from judge.services import recovery
 from judge.services.lanes import run_lane
+from judge.services.planning.writing import unwritten, write_for_a_while
 from judge.services.results import refresh_results
 from judge.services.stopping import pause_if_stuck
 
@@ -22,21 +24,27 @@ logger = logging.getLogger(__name__)
 
 RECOVER_EVERY = 10.0
 IDLE_PAUSE = 0.2
+# How long the plan is written before anybody asks whether to stop.
+WRITE_SECONDS = 5.0
 
 
 def judge_in_foreground(session_id: int, every_seconds: float = 0.5) -> Iterator[Progress]:
     """Run all lanes of a live session until it is no longer live, yielding its progress now and then.
 
-    At the end the results are computed. Closing the iterator stops the lanes after their current comparison.
+    What is not written of its plan yet is written meanwhile. At the end the results are computed. Closing the iterator
+    stops the lanes after their current comparison.
     """
     session = JudgeSession.objects.get(pk=session_id)
     stop = threading.Event()
-    lanes = [
-        threading.Thread(target=_lane, args=(session_id, worker_id, stop), name=f"lane-{worker_id}", daemon=True)
-        for worker_id in range(session.worker_count)
+    works = {f"lane-{worker_id}": partial(run_lane, session_id, worker_id) for worker_id in range(session.worker_count)}
+    if unwritten().filter(pk=session_id).exists():
+        works["plan"] = partial(write_for_a_while, session_id, WRITE_SECONDS)
+    threads = [
+        threading.Thread(target=_repeat, args=(work, session_id, stop), name=name, daemon=True)
+        for name, work in works.items()
     ]
-    for lane in lanes:
-        lane.start()
+    for thread in threads:
+        thread.start()
     next_recovery = time.monotonic() + RECOVER_EVERY
     try:
         while True:
@@ -51,21 +59,22 @@ def judge_in_foreground(session_id: int, every_seconds: float = 0.5) -> Iterator
             time.sleep(every_seconds)
     finally:
         stop.set()
-        for lane in lanes:
-            lane.join()
+        for thread in threads:
+            thread.join()
     refresh_results(session_id)
 
 
-def _lane(session_id: int, worker_id: int, stop: threading.Event) -> None:
-    """One lane: judge on; when there is nothing to claim, look again while the session lives."""
+def _repeat(work: Callable[[], bool], session_id: int, stop: threading.Event) -> None:
+    """One lane, or the plan's writer: go on; when there is nothing to do, look again while the session lives."""
     try:
         while not stop.is_set():
             try:
-                if run_lane(session_id, worker_id):
+                if work():
                     continue
             except DatabaseError as error:
                 # The lease runs out and the comparison comes back; a lane that ended here would be missed for good.
-                logger.warning("lane_interrupted worker=%s error=%s", worker_id, type(error).__name__)
+                name = threading.current_thread().name
+                logger.warning("lane_interrupted worker=%s error=%s", name, type(error).__name__)
                 connections.close_all()
             if not JudgeSession.objects.filter(pk=session_id, status__in=LIVE_STATUSES).exists():
                 return

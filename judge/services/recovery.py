@@ -150,5 +150,5 @@ def _sessions_with_old_results() -> list[int]:
     """Sessions whose snapshot has not seen all evaluations: the wake-up for the last refresh was lost."""
     seen = ResultSnapshot.objects.filter(kind=OVERVIEW).values("evaluations_seen")
     newest = Coalesce(Subquery(seen.filter(session=OuterRef("pk"))[:1]), 0)
-    behind = JudgeSession.objects.annotate(seen=newest).filter(~Q(seen=F("completed_comparisons")))
+    behind = JudgeSession.objects.kept().annotate(seen=newest).filter(~Q(seen=F("completed_comparisons")))
     return list(behind.values_list("pk", flat=True))

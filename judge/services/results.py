@@ -28,7 +28,7 @@ def refresh_results(session_id: int) -> bool:
 
     Computing happens outside the transaction. Of two refreshes at once the one that saw more evaluations stays.
     """
-    session = JudgeSession.objects.filter(pk=session_id).first()
+    session = JudgeSession.objects.kept().filter(pk=session_id).first()
     if session is None:
         return False
     material = read_material(session)

@@ -15,6 +15,8 @@ from judge.services.planning.rows import PlanFrame
 from judge.services.planning.writing import LARGE_PLAN, count_rows, write_small_or_ask
 
 BATCH = 5000
+# A plan whose seed is drawn when it is created may be a little larger than it was when it was confirmed.
+CONFIRMED_SLACK = 1.1
 
 
 def create_session(owner: User, config: SessionConfig) -> JudgeSession:
@@ -41,7 +43,9 @@ def create_session(owner: User, config: SessionConfig) -> JudgeSession:
 
 def _check_confirmed(checked: CheckedConfig) -> None:
     count = checked.outline.comparisons
-    if count > settings.JUDGE_CONFIRM_ABOVE and not checked.config.confirm_large_plan:
+    confirmed = checked.config.confirmed_comparisons
+    is_confirmed = checked.config.confirm_large_plan and (confirmed is None or count <= CONFIRMED_SLACK * confirmed)
+    if count > settings.JUDGE_CONFIRM_ABOVE and not is_confirmed:
         message = _("This plan has %(count)s comparisons. Confirm that you want it that large.")
         raise ConfigRefused({"confirm_large_plan": [message % {"count": grouped(count)}]})
 

@@ -16,6 +16,7 @@ from judge.domain.errors import ErrorCode
 from judge.domain.states import ComparisonStatus, SessionStatus
 from judge.models import JudgeComparison, JudgeSession, SessionJudge
 from judge.models.session import LIVE_STATUSES
+from judge.services.planning.writing import unwritten
 from judge.services.queue import publish_progress
 from judge.services.transactions import in_transaction
 from judge.services.wakeups import wake_lanes_on_commit
@@ -90,6 +91,8 @@ def _pause_if_stuck(session_id: int) -> bool:
     left = JudgeComparison.objects.filter(session=session_id, status__in=UNFINISHED)
     if left.filter(judge__stop_reason="").exists() or not left.exists():
         return False
+    if unwritten().filter(pk=session_id, session_judges__stop_reason="").exists():
+        return False  # more is being written for a judge that can go on; recovery asks again
     waiting = stopped.filter(comparisons__status__in=UNFINISHED).first() or newest
     JudgeSession.objects.filter(pk=session_id).update(status=SessionStatus.PAUSED, status_reason=waiting.stop_reason)
     transaction.on_commit(partial(publish_progress, session_id))

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect
 from django.template.loader import render_to_string
 from django.urls import reverse
@@ -23,6 +23,8 @@ def _act(request: HttpRequest, pk: int, service: Callable[[int], JudgeSession]) 
     editable_session(request.user, pk)
     try:
         service(pk)
+    except JudgeSession.DoesNotExist:  # deleted since
+        raise Http404 from None
     except ActionRefused as refused:
         # Somebody else was faster, or the page was old: say so and show how things stand.
         messages.warning(request, str(refused.message))
@@ -70,6 +72,8 @@ def delete(request: HttpRequest, pk: int) -> HttpResponse:
     session = editable_session(request.user, pk, DELETE)
     try:
         delete_session(session.pk)
+    except JudgeSession.DoesNotExist:  # deleted since
+        raise Http404 from None
     except ActionRefused as refused:
         messages.warning(request, str(refused.message))
         return redirect("judge:session", pk)

@@ -16,13 +16,14 @@ from judge.services.control import start
 from judge.services.errors import ConfigRefused, Text
 from judge.services.planning.previews import Preview, preview
 from judge.services.sessions import create_session
-from judge.web.copies import copy_of, missing_in_copy
+from judge.web.copies import changed_pillars, copy_of, missing_in_copy, taken_over
 from judge.web.forms import NUMBERS, SessionForm
 from judge.web.plan_words import judge_groups, mode_cards, preset_cards, strategy_cards
 from judge.web.requests import person
 
-# An id that no column could hold must not get into a query.
+# An id that no column could hold must not get into a query, nor more digits than Python turns into a number.
 MAX_ID = 2**63 - 1
+MAX_DIGITS = len(str(MAX_ID))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -49,9 +50,12 @@ def estimate_part(request: HttpRequest) -> HttpResponse:
     require(request.user, ADD)
     form = SessionForm(request.user, request.POST)
     found = _preview(request, form)
-    # Of what nobody has typed yet, nothing is said at its field.
-    touched = [form[name] for name in NUMBERS if name not in form.errors or form[name].data]
-    context = _of_preview(form, found) | {"slots": touched, "oob": True}
+    context = _of_preview(form, found)
+    # Of what nobody has typed yet, or any more, nothing is said at its field.
+    for name in NUMBERS:
+        if not form[name].data:
+            form.errors.pop(name, None)
+    context |= {"slots": [form[name] for name in NUMBERS], "oob": True}
     return render(request, "judge/partials/estimate_swap.html", context)
 
 
@@ -86,12 +90,15 @@ def _first_form(request: HttpRequest) -> SessionForm:
     origin = request.GET.get("from")
     if origin is None:
         return SessionForm(request.user, initial={"language": (get_language() or "de")[:2]})
-    if not (origin.isascii() and origin.isdigit()) or int(origin) > MAX_ID:
+    is_number = origin.isascii() and origin.isdigit() and len(origin) <= MAX_DIGITS
+    if not is_number or int(origin) > MAX_ID:
         raise Http404
     session = visible_session(request.user, int(origin))
     form = SessionForm(request.user, initial=copy_of(session))
-    text = _("Filled in from “%(name)s”, with its seed: the same threads meet. Empty the seed for a new draw.")
-    messages.info(request, text % {"name": session.name})
+    changed = changed_pillars(session)
+    messages.info(request, taken_over(session, bool(changed)))
+    for text in changed:
+        messages.warning(request, text)
     for missing in missing_in_copy(session, form):
         messages.warning(request, missing)
     return form

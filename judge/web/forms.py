@@ -1,5 +1,6 @@
 """The form that plans a session. Field names are the API's."""
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
@@ -83,7 +84,10 @@ class SessionForm(forms.Form):
         label=_("Position swap"),
         required=False,
         initial=True,
-        help_text=_("Each pair is judged in both orders. Doubles the comparisons and shows position bias."),
+        help_text=_(
+            "Each pair is judged in both orders, which shows position bias. Doubles the comparisons; in the adaptive "
+            "mode half as many pairs fit into the budget."
+        ),
     )
     calculate_elo = forms.BooleanField(
         label=_("Rate threads by ELO"),
@@ -171,10 +175,13 @@ class SessionForm(forms.Form):
     def config(self, default_name: str = "") -> SessionConfig:
         """The configuration as far as it can be read: the service's defaults stand in for what is missing or wrong."""
         data = dict(self.cleaned_data)
+        # The box says how large the plan was when it was ticked; it may have grown since.
+        size = self.data.get("confirm_large_plan", "")
         return SessionConfig(
             name=data.pop("session_name", default_name),
             pillar_ids=tuple(data.pop("pillar_ids", ())),
             judge_model_ids=tuple(data.pop("judge_model_ids", ())),
+            confirmed_comparisons=int(size) if re.fullmatch("[0-9]{1,9}", size) else None,
             **data,
         )
 

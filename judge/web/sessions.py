@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from judge import partials
 from judge.domain.states import ComparisonStatus
@@ -28,9 +28,12 @@ def session_page(request: HttpRequest, pk: int) -> HttpResponse:
     return _page(request, session, NamingForm.of(session))
 
 
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
 def rename_session(request: HttpRequest, pk: int) -> HttpResponse:
-    """Give a session another name or other notes."""
+    """Give a session another name or other notes. Whoever comes back to the address, as after a refusal by another
+    language, is shown the session."""
+    if request.method != "POST":
+        return redirect("judge:session", visible_session(request.user, pk).pk)
     session = editable_session(request.user, pk)
     form = NamingForm(request.POST)
     if not form.save(session):

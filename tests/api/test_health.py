@@ -92,6 +92,39 @@ def test_waiting_work_without_redis_names_redis(
     assert codes(client, idle) == ["broker_away"]
 
 
+def test_a_session_whose_plan_is_still_to_be_written_does_not_work_yet(client: APIClient, idle: JudgeSession) -> None:
+    idle.comparisons.all().delete()
+    JudgeSession.objects.filter(pk=idle.pk).update(planned_comparisons=0, plan_written_at=ago(20))
+    found = read(client, idle)
+    (cause,) = found["causes"]
+    assert (found["state"], cause["code"], cause["passes_by_itself"]) == ("waiting", "plan_expected", True)
+    JudgeSession.objects.filter(pk=idle.pk).update(plan_written_at=ago(90))
+    found = read(client, idle)
+    (cause,) = found["causes"]
+    assert (found["state"], cause["code"]) == ("stuck", "plan_missing")
+    assert 90 <= cause["seconds"] < 120
+
+
+def test_an_adaptive_session_that_nobody_plans_on_is_stuck(client: APIClient, owner: Any, model: Any) -> None:
+    choices = {"comparison_mode": "adaptive", "comparison_budget": 20}
+    session = SessionFactory(owner=owner, model=model, status="running", **choices)
+    done = session.comparisons.update(status="failed", error_code="refused", completed_at=ago(300))
+    JudgeSession.objects.filter(pk=session.pk).update(
+        failed_comparisons=done, started_at=ago(400), plan_written_at=ago(400)
+    )
+    found = read(client, session)
+    assert (found["state"], codes(client, session)) == ("stuck", ["plan_missing"])
+
+
+def test_rows_that_are_written_while_the_health_is_read_are_no_mismatch(
+    client: APIClient, session: JudgeSession
+) -> None:
+    before = JudgeSession.objects.get(pk=session.pk)
+    before.planned_comparisons -= 2
+    before.completed_comparisons -= 1
+    assert health.health(before).counters_match
+
+
 def test_a_resumed_session_is_not_said_to_wait_since_its_first_start(client: APIClient, session: JudgeSession) -> None:
     session.comparisons.filter(status="running").delete()
     JudgeSession.objects.filter(pk=session.pk).update(

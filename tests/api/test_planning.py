@@ -67,7 +67,9 @@ def test_name_and_description_can_be_changed_and_nothing_else(
     client: APIClient, session: JudgeSession, model: JudgeModel
 ) -> None:
     before = client.get(of("session", session)).json()
-    change = {"session_name": " Another name ", "description": "Why it was run", "seed": 99, "worker_count": 1}
+    frozen = client.patch(of("session", session), {"session_name": "No", "seed": 99, "worker_count": 1}, format="json")
+    assert (frozen.status_code, sorted(frozen.json()["details"])) == (400, ["seed", "worker_count"])
+    change = {"session_name": " Another name ", "description": "Why it was run"}
     answer = client.patch(of("session", session), change, format="json")
     assert answer.status_code == 200
     assert answer.json() == before | {"session_name": "Another name", "description": "Why it was run"}
@@ -108,6 +110,24 @@ def test_a_duplicate_takes_what_is_to_be_different(client: APIClient, session: J
     assert copy["seed"] != session.seed
     refused = client.post(of("duplicate", session), {"worker_count": 6}, format="json")
     assert (refused.status_code, list(refused.json()["details"])) == (400, ["worker_count"])
+
+
+def test_a_duplicate_asked_for_by_a_form_keeps_what_the_form_leaves_out(
+    client: APIClient, session: JudgeSession
+) -> None:
+    answer = client.post(of("duplicate", session), {"session_name": "Again", "pillar_ids": [2, 1]}, format="multipart")
+    assert answer.status_code == 201
+    copy = answer.json()
+    assert (copy["session_name"], copy["position_swap"], copy["calculate_elo"]) == ("Again", True, True)
+
+
+@pytest.mark.parametrize("body", ["null", "[]", "[1]", '"x"', "7", '[["seed", 1]]', "{", '{"seed": 1e400}'])
+def test_a_duplicate_with_another_body_than_an_object_is_a_bad_request(
+    client: APIClient, session: JudgeSession, body: str
+) -> None:
+    answer = client.post(of("duplicate", session), body, content_type="application/json")
+    assert answer.status_code == 400
+    assert JudgeSession.objects.count() == 1
 
 
 def test_a_reader_may_duplicate_and_own_the_copy_but_a_stranger_sees_nothing(

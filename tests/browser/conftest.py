@@ -47,7 +47,7 @@ class Product:
     demo_session: int
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def installed() -> Iterator[Browser]:
     """The installed Chromium, not a downloaded one."""
     with sync_playwright() as playwright:
@@ -56,7 +56,7 @@ def installed() -> Iterator[Browser]:
         started.close()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def running_judge() -> Iterator[SimulatedServer]:
     """The judge of the tests' sessions, under their direction."""
     with SimulatedServer(SLOW) as running:
@@ -71,7 +71,7 @@ def judge(running_judge: SimulatedServer) -> SimulatedServer:
     return running_judge
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def product(tmp_path_factory: pytest.TempPathFactory, running_judge: SimulatedServer) -> Iterator[Product]:
     """``quickstart``, whose sessions to come ask the tests' own judge; gone afterwards."""
     chromium()
@@ -112,7 +112,7 @@ def _let_be_asked(judge: SimulatedServer, data: Path) -> None:
         assert database.execute(command, (judge.base_url, SIMULATED_NAME)).rowcount == 1
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def log_in(installed: Browser, product: Product) -> StorageState:
     """The cookies of the administrator, who has aborted the demo session: the tests' own sessions have the workers."""
     opened = _open(installed)

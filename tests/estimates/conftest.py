@@ -1,10 +1,11 @@
 """Three pillars of ten threads, and a researcher who plans with them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.utils import translation
 
 from judge.models import JudgeModel
 from judge.services.planning.configuration import SessionConfig
@@ -20,6 +21,13 @@ def fill(number: int, threads: int, letters: list[tuple[str, str]] | None = None
     """Put threads into a pillar; returns their ids."""
     pillar = PillarFactory(number=number)
     return [EmailThreadFactory(pillar=pillar, letters=letters).pk for _ in range(threads)]
+
+
+@pytest.fixture(autouse=True)
+def in_german() -> Iterator[None]:
+    """The language of these tests, whatever a request of another test left behind."""
+    with translation.override("de"):
+        yield
 
 
 @pytest.fixture

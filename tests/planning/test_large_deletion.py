@@ -5,13 +5,18 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from judge.domain.planning import plan_pairs
 from judge.models import JudgeComparison, JudgePair, JudgeSession, SessionThread
 from judge.selectors.sessions import session_list
-from judge.services import deletion, recovery
+from judge.services import control, deletion, recovery
 from judge.services.deletion import delete_for_a_while, delete_session
 from judge.services.errors import ActionRefused
 from judge.services.foreground import judge_in_foreground
 from judge.services.leases import STOPPING
+from judge.services.planning import writing
+from judge.services.planning.rows import append, read_frame
+from judge.services.planning.writing import unwritten, write_for_a_while
+from judge.services.results import refresh_results
 from tests.conftest import MakeSession
 from tests.queue.threads import together
 
@@ -79,3 +84,35 @@ def test_what_was_not_deleted_loses_no_row(make_session: MakeSession) -> None:
         delete_session(session.pk)
     assert not delete_for_a_while(session.pk)
     assert JudgeComparison.objects.filter(session=session).count() == 32
+
+
+def test_the_plan_of_a_deleted_session_is_not_written_on(
+    make_session: MakeSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writing, "AT_ONCE", 10)
+    monkeypatch.setattr(writing, "PART", 16)
+    session = make_session(is_started=False, comparison_mode="free_for_all")
+    assert write_for_a_while(session.pk, seconds=0)
+    frame = read_frame(session)
+    rest = list(plan_pairs(frame.config, frame.threads))[8:12]
+    delete_session(session.pk)
+    assert not append(frame, rest), "a part that was planned just before"
+    assert not unwritten().exists()
+    assert not write_for_a_while(session.pk)
+    assert JudgeComparison.objects.filter(session=session).count() == 16
+    while delete_for_a_while(session.pk):
+        pass
+    assert not JudgeSession.objects.exists()
+
+
+def test_nobody_moves_a_session_that_was_deleted_a_moment_ago(make_session: MakeSession, sent_wakeups: Sent) -> None:
+    session = make_session(is_started=False, comparison_mode="round_robin")
+    delete_session(session.pk)
+    sent_wakeups.clear()
+    for act in (control.start, control.abort, delete_session):
+        with pytest.raises(JudgeSession.DoesNotExist):
+            act(session.pk)
+    assert not refresh_results(session.pk)
+    JudgeSession.objects.filter(pk=session.pk).update(completed_comparisons=3)
+    recovery.recover()
+    assert sent_wakeups == []

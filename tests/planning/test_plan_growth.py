@@ -96,6 +96,30 @@ def test_of_lanes_that_plan_at_the_same_moment_one_is_counted(make_session: Make
     assert rows == session.planned_comparisons == planned + 2 * second.pair_count
 
 
+def test_a_batch_that_another_lane_plans_in_between_is_not_followed_by_one_too_early(
+    make_session: MakeSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = make_session(**ADAPTIVE, threads=6, comparison_budget=120)
+    waiting = JudgeComparison.objects.filter(session=session, status=ComparisonStatus.PENDING)
+    while waiting.exists():
+        run_lane(session.pk, 0)
+    assert growth.grow(session.pk)
+    while waiting.count() > 1:
+        run_lane(session.pk, 0)
+    assert queue.claim(session.pk, 1), "the second batch is still being judged"
+    is_due = growth.is_due
+
+    def and_then_another_lane_plans(session_id: int) -> bool:
+        due = is_due(session_id)
+        monkeypatch.setattr(growth, "is_due", is_due)
+        assert growth.grow(session_id)
+        return due
+
+    monkeypatch.setattr(growth, "is_due", and_then_another_lane_plans)
+    assert growth.grow(session.pk), "there is something to judge"
+    assert [batch.open_pairs for batch in PlanBatch.objects.filter(session=session)] == [[], [], []]
+
+
 def test_failed_pairs_are_noted_so_that_a_retry_changes_no_plan(
     make_session: MakeSession, server: SimulatedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

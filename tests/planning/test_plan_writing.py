@@ -1,14 +1,16 @@
 """Plans in the database: small ones at creation, large ones by a worker, part by part, each row once."""
 
+import time
 from datetime import timedelta
 
 import pytest
 from django.utils import timezone
 
+from judge.domain.errors import ErrorCode
 from judge.domain.planning import PlannedPair, plan_comparisons, plan_pairs
 from judge.domain.states import SessionStatus
 from judge.models import JudgeComparison, JudgePair, JudgeSession, SessionThread
-from judge.services import control, recovery
+from judge.services import control, queue, recovery
 from judge.services.deletion import delete_session
 from judge.services.errors import ConfigRefused
 from judge.services.foreground import judge_in_foreground
@@ -17,8 +19,10 @@ from judge.services.leases import STOPPING
 from judge.services.planning import writing
 from judge.services.planning.rows import append, read_frame
 from judge.services.planning.writing import unwritten, write_for_a_while
+from judge.services.stopping import pause_if_stuck, stop_judge
 from pillars.models import EmailThread, PillarThread
 from tests.conftest import MakeSession
+from tests.factories import JudgeModelFactory
 from tests.pillars.factories import EmailThreadFactory
 from tests.queue.threads import together
 
@@ -167,6 +171,33 @@ def test_lanes_judge_the_first_parts_while_the_rest_is_written(make_session: Mak
         pass
     for _ in judge_in_foreground(session.pk, every_seconds=0.05):
         pass
+    session.refresh_from_db()
+    assert (session.status, session.completed_comparisons) == (SessionStatus.COMPLETED, 56)
+
+
+def test_a_session_does_not_pause_for_one_judge_while_work_for_another_is_being_written(
+    make_session: MakeSession, in_parts: None
+) -> None:
+    judges = [JudgeModelFactory(), JudgeModelFactory()]
+    choices = {"comparison_mode": "free_for_all", "judge_model_ids": tuple(judge.pk for judge in judges)}
+    session = make_session(**choices)
+    assert write_for_a_while(session.pk, seconds=0)
+    stop_judge(session.session_judges.get(model=judges[0]).pk, ErrorCode.UNAUTHORIZED)
+    while claimed := queue.claim(session.pk, 0):
+        queue.fail(claimed, ErrorCode.REFUSED)
+    assert not pause_if_stuck(session.pk)
+    while write_for_a_while(session.pk, seconds=0):
+        pass
+    while claimed := queue.claim(session.pk, 0):
+        queue.fail(claimed, ErrorCode.REFUSED)
+    assert pause_if_stuck(session.pk), "nothing but comparisons of the stopped judge is left"
+
+
+def test_whoever_judges_in_this_process_writes_the_plan_too(make_session: MakeSession, in_parts: None) -> None:
+    session = make_session(comparison_mode="free_for_all")
+    deadline = time.monotonic() + 60
+    for progress in judge_in_foreground(session.pk, every_seconds=0.05):
+        assert time.monotonic() < deadline, progress
     session.refresh_from_db()
     assert (session.status, session.completed_comparisons) == (SessionStatus.COMPLETED, 56)
 

@@ -77,6 +77,13 @@ def test_a_wrong_number_is_told_at_its_field_at_once(value: str, form: dict[str,
     assert "errorlist" not in part(reader, form)
 
 
+def test_a_complaint_goes_when_the_wrong_number_is_taken_away(form: dict[str, Any], reader: Client) -> None:
+    assert "errorlist" in part(reader, form | {"samples_per_pillar": "0"})
+    page = part(reader, form | {"samples_per_pillar": ""})
+    assert 'id="errors-samples_per_pillar"' in page
+    assert "errorlist" not in page
+
+
 def test_minutes_tokens_cost_and_coverage_are_told_in_words(form: dict[str, Any], reader: Client) -> None:
     page = part(reader, form)
     assert "unknown: no answers yet" in page

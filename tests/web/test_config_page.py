@@ -131,3 +131,15 @@ def test_a_large_plan_is_created_once_it_is_confirmed(form: dict[str, Any], read
     assert 'name="confirm_large_plan"' in page
     assert not JudgeSession.objects.exists()
     assert reader.post("/judge/config/", form | {"confirm_large_plan": "12"}).status_code == 302
+
+
+def test_a_plan_that_grew_since_it_was_confirmed_is_not_confirmed(
+    form: dict[str, Any], reader: Client, settings: Settings
+) -> None:
+    settings.JUDGE_CONFIRM_ABOVE = 10
+    grown = form | {"confirm_large_plan": "12", "comparison_mode": "free_for_all"}
+    answer = reader.post("/judge/config/", grown)
+    assert answer.status_code == 400
+    assert "Confirm that you want it that large." in answer.content.decode()
+    assert not JudgeSession.objects.exists()
+    assert reader.post("/judge/config/", grown | {"confirm_large_plan": "60"}).status_code == 302

@@ -8,6 +8,7 @@ from django.test import Client
 
 from judge.models import JudgeModel, JudgeSession, LLMProvider
 from tests.factories import SessionFactory, share
+from tests.pillars.factories import EmailThreadFactory
 from tests.web.conftest import browser_of
 
 pytestmark = pytest.mark.django_db
@@ -68,7 +69,7 @@ def test_what_cannot_be_chosen_again_is_said(session: JudgeSession, reader: Clie
 def test_only_a_visible_session_can_be_copied(session: JudgeSession, reader: Client, stranger: User) -> None:
     foreign = browser_of(stranger).get(f"/judge/config/?from={session.pk}")
     assert foreign.status_code == 404
-    for unknown in (session.pk + 999, 0, "-1", "x", "²", "", 2**63, 10**30):
+    for unknown in (session.pk + 999, 0, "-1", "x", "²", "", 2**63, 10**30, "9" * 5000):
         assert reader.get("/judge/config/", {"from": unknown}).status_code == 404
     assert f'?from={session.pk}"' in reader.get(f"/judge/session/{session.pk}/").content.decode()
     assert f'?from={session.pk}"' in reader.get(f"/judge/session/{session.pk}/results/").content.decode()
@@ -115,6 +116,29 @@ def test_only_those_who_may_run_it_may_rename_it(session: JudgeSession, stranger
     assert guest.post(address, sent).status_code == 403
     assert "Change name and notes" not in guest.get(f"/judge/session/{session.pk}/").content.decode()
     assert browser_of(share(session, can_edit=True)).post(address, sent).status_code == 302
-    assert guest.get(address).status_code == 405
+    assert guest.get(address).status_code == 302
     session.refresh_from_db()
     assert session.name == "Another name"
+
+
+def test_a_copy_says_where_its_plan_will_be_another_one(owner: User, reader: Client, model: JudgeModel) -> None:
+    session = SessionFactory(owner=owner, model=model)
+    assert "the same threads meet" in copied(reader, session)
+    EmailThreadFactory(pillar=session.pillars.first())
+    page = copied(reader, session)
+    assert "the same threads meet" not in page
+    assert "3 threads when that session was created, 4 now" in page
+
+
+def test_a_copy_of_an_adaptive_session_does_not_promise_the_same_pairs(
+    owner: User, reader: Client, model: JudgeModel
+) -> None:
+    session = SessionFactory(owner=owner, model=model, comparison_mode="adaptive", comparison_budget=24)
+    assert "the same threads meet" not in copied(reader, session)
+
+
+def test_whoever_comes_back_to_a_refused_name_sees_the_session(owner: User, reader: Client, model: JudgeModel) -> None:
+    session = SessionFactory(owner=owner, model=model)
+    answer = reader.get(f"/judge/session/{session.pk}/rename/")
+    assert (answer.status_code, answer["Location"]) == (302, f"/judge/session/{session.pk}/")
+    assert reader.get(f"/judge/session/{session.pk + 1000}/rename/").status_code == 404

@@ -5,8 +5,10 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from django.utils import timezone
 
 from judge.models import JudgeComparison, JudgeSession
+from judge.web import actions
 from tests.factories import SessionFactory, running, share
 from tests.web.conftest import browser_of
 
@@ -144,3 +146,20 @@ def test_the_reason_of_a_pause_is_said_in_words(session: JudgeSession, reader: C
 def test_the_simulated_judge_is_labelled(session: JudgeSession, reader: Client) -> None:
     for path in ("/judge/", f"/judge/session/{session.pk}/", f"/judge/session/{session.pk}/results/", "/judge/config/"):
         assert "simulated, no LLM" in reader.get(path).content.decode()
+
+
+@pytest.mark.parametrize("action", ["start", "abort", "delete"])
+def test_a_session_that_is_deleted_between_looking_and_acting_is_not_found(
+    owner: User, reader: Client, monkeypatch: pytest.MonkeyPatch, action: str
+) -> None:
+    session = SessionFactory(owner=owner)
+    look = actions.editable_session
+
+    def and_then_it_is_deleted(*args: Any) -> JudgeSession:
+        found = look(*args)
+        JudgeSession.objects.filter(pk=session.pk).update(deleted_at=timezone.now())
+        return found
+
+    monkeypatch.setattr(actions, "editable_session", and_then_it_is_deleted)
+    assert reader.post(f"/judge/session/{session.pk}/{action}/").status_code == 404
+    assert JudgeSession.objects.get(pk=session.pk).status == "created"

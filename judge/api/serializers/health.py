@@ -27,9 +27,9 @@ class CauseSerializer(serializers.Serializer[Any]):
     """Why a session does not go on, or not faster. What does not belong to the code is null or empty."""
 
     code = serializers.CharField(
-        help_text="lease_expired, not_recovered, no_worker, not_taken_yet, broker_away, provider_cooling, "
-        "breaker_open, judge_stopped, slots_taken, counters_mismatch, paused, paused_because, paused_until_back "
-        "or nothing_judged."
+        help_text="lease_expired, not_recovered, no_worker, not_taken_yet, plan_expected, plan_missing, broker_away, "
+        "provider_cooling, breaker_open, judge_stopped, slots_taken, counters_mismatch, paused, paused_because, "
+        "paused_until_back or nothing_judged."
     )
     text = serializers.CharField(help_text="The same as a sentence, in the language of the request.")
     passes_by_itself = serializers.BooleanField(help_text="Nobody need do anything about it.")

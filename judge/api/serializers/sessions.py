@@ -1,7 +1,9 @@
 """Sessions, estimates, modes."""
 
+from collections.abc import Mapping
 from typing import Any
 
+from django.utils.translation import gettext_lazy as _
 from rest_framework import serializers
 
 from judge.domain.plan_config import MAX_BUDGET, MAX_REPETITIONS, MAX_SAMPLES, MAX_THREADS
@@ -88,6 +90,13 @@ class NamingSerializer(serializers.Serializer[Any]):
 
     session_name = serializers.CharField(max_length=MAX_NAME, required=False)
     description = serializers.CharField(required=False, allow_blank=True, max_length=10_000)
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Refuse, by name, all that was frozen when the session was created."""
+        frozen = sorted(set(data) - set(self.fields)) if isinstance(data, Mapping) else []
+        if frozen:
+            raise serializers.ValidationError({name: [_("This cannot be changed later.")] for name in frozen})
+        return super().to_internal_value(data)
 
 
 def config_from(data: dict[str, Any], judge_model_ids: tuple[int, ...]) -> SessionConfig:

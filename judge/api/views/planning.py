@@ -73,7 +73,10 @@ class DuplicateView(APIView):
         """
         session = access.visible_session(request.user, pk)
         access.require(request.user, access.ADD)
-        return create_from(request, _fields(config_of(session)) | dict(request.data))
+        # Partial: what a form leaves out stays as it was, a box that is not ticked too.
+        form = DuplicateSerializer(data=request.data, partial=True)
+        form.is_valid(raise_exception=True)
+        return create_from(request, _fields(config_of(session)) | form.validated_data)
 
 
 def _fields(config: Any) -> dict[str, Any]:

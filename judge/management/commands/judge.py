@@ -120,7 +120,7 @@ class Command(BaseCommand):
         bar = tqdm(total=session.total_comparisons, unit="comparison", file=sys.stderr)
         with bar:
             for progress in judge_in_foreground(session.pk):
-                bar.n = progress.completed + progress.failed
+                bar.n, bar.total = progress.completed + progress.failed, progress.total
                 bar.refresh()
         session.refresh_from_db()
         for line in leaderboard_lines(session):

@@ -34,7 +34,8 @@ class SessionConfig:
     """What a researcher chooses. ``pillar_ids`` are pillar NUMBERS; no seed: drawn; no rubric: the default.
 
     ``comparison_budget`` is for the adaptive mode, and counts all comparisons, of all judges and orders;
-    ``repetitions_per_pair`` is there how often two threads may meet at most.
+    ``repetitions_per_pair`` is there how often two threads may meet at most. ``confirmed_comparisons``: how large the
+    plan was when it was confirmed, where that is known.
     """
 
     name: str
@@ -54,6 +55,7 @@ class SessionConfig:
     rubric_id: int | None = None
     description: str = ""
     confirm_large_plan: bool = False
+    confirmed_comparisons: int | None = None
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,8 @@ from judge.services.wakeups import wake_lane
 
 logger = logging.getLogger(__name__)
 
+# Threads among which the first batch is chosen where the session is created: some hundredths of a second.
+AT_ONCE = 200
 UNFINISHED = (ComparisonStatus.PENDING, ComparisonStatus.RUNNING)
 
 
@@ -47,8 +49,9 @@ def is_due(session_id: int) -> bool:
 def grow(session_id: int) -> bool:
     """Plan the next batch of an adaptive session if it is due, or end its plan. Returns whether a lane should look
     for work again. Safe to run twice at once: of two equal batches one is kept."""
-    session = JudgeSession.objects.filter(pk=session_id).first() if is_due(session_id) else None
-    if session is None:
+    # Read before asking: a batch that another lane adds meanwhile shows as pairs that this session does not count.
+    session = JudgeSession.objects.filter(pk=session_id).first()
+    if session is None or not is_due(session_id):
         return False
     frame = read_frame(session)
     history = history_of(session)
@@ -66,7 +69,9 @@ def grow(session_id: int) -> bool:
 
 
 def write_first_batch(frame: PlanFrame) -> None:
-    """Write the first batch of a session that is just being created."""
+    """Write the first batch of a session that is just being created; among many threads a lane chooses it later."""
+    if sum(map(len, frame.threads.values())) > AT_ONCE:
+        return
     nothing = History([], [], [], number=1)
     batch = choose(frame, nothing)
     if not isinstance(batch, PlanEnd):

@@ -26,6 +26,7 @@ MEETINGS: Final = 20
 MOST_PAIRS: Final = 20_000
 
 Changes = dict[str, Any]
+_SEVERAL_TIMES = _("As few pairs as compare enough threads of every pillar, in several repetitions.")
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,8 @@ def _suggested(plan: PlanConfig, threads: Mapping[int, list[int]]) -> Iterator[R
         yield Recommendation("pillars", _("By the pillars’ sizes"), why, everybody, None)
         return
     if len(threads) > 1 and (sample := _covering(plan, threads)) is not None:
-        why = _("As few pairs as compare enough threads of every pillar, in several repetitions.")
+        several = sample["repetitions_per_pair"] > 1
+        why = _SEVERAL_TIMES if several else _("As few pairs as compare enough threads of every pillar.")
         yield Recommendation("pillars", _("By the pillars’ sizes"), why, sample, None)
     if count > MAX_ADAPTIVE_THREADS:
         return

@@ -106,7 +106,7 @@ def _write(frame: PlanFrame, pairs: Sequence[PlannedPair]) -> None:
 def _count(frame: PlanFrame, pairs: Sequence[PlannedPair]) -> None:
     """Move the plan's end. The session's row is locked last, for the length of a commit: lanes count in it too."""
     before = pairs[0].queue_order * frame.config.comparisons_per_pair
-    session = JudgeSession.objects.filter(pk=frame.session_id, planned_comparisons=before)
+    session = JudgeSession.objects.kept().filter(pk=frame.session_id, planned_comparisons=before)
     after = before + len(pairs) * frame.config.comparisons_per_pair
     if not session.exclude(status=SessionStatus.ABORTED).update(planned_comparisons=after, plan_written_at=Now()):
         raise PlanOvertaken

@@ -76,7 +76,7 @@ def write_for_a_while(session_id: int, seconds: float = TURN_SECONDS) -> bool:
 
 def unwritten() -> QuerySet[JudgeSession]:
     """Sessions whose plan is decided but not written to its end."""
-    behind = JudgeSession.objects.filter(planned_comparisons__lt=F("total_comparisons"))
+    behind = JudgeSession.objects.kept().filter(planned_comparisons__lt=F("total_comparisons"))
     return behind.exclude(comparison_mode=ComparisonMode.ADAPTIVE).exclude(status=SessionStatus.ABORTED)
 
 
