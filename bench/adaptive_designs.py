@@ -5,7 +5,7 @@ planned earlier, and the same meeting of the same pair ends the same way in all 
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from random import Random
@@ -20,7 +20,7 @@ from judge.statistics.standing import Pair, Standing
 
 SPREAD = 2.0  # standard deviation of the log-strengths
 TIES = 0.1  # share of ties, over all pairs
-MOST_MEETINGS = 2  # as often as any design plans a pair
+MOST_MEETINGS = 2  # how often the adaptive design may plan a pair, unless told otherwise
 SCORES: dict[Result, float] = {"a": 1.0, "tie": 0.5, "b": 0.0}
 Floats = npt.NDArray[np.float64]
 
@@ -61,17 +61,22 @@ class World:
         return Match(low, high, {1: "a", 0: "tie", -1: "b"}[int(self.results[meeting][low, high])])  # type: ignore[arg-type]
 
 
-def world(size: int, seed: int) -> World:
-    """Strengths and outcomes drawn from the seed: P(win), P(tie), P(loss) as e^(d/2) : nu : e^(-d/2) (Davidson)."""
+def world(size: int, seed: int, meetings: int = MOST_MEETINGS) -> World:
+    """Normal strengths and the outcomes of so many meetings of each pair, drawn from the seed."""
     draw = np.random.default_rng([size, seed])
     strengths = draw.normal(0.0, SPREAD, size)
+    return World(strengths, outcomes(strengths, meetings, draw))
+
+
+def outcomes(strengths: Floats, meetings: int, draw: np.random.Generator) -> list[npt.NDArray[np.int8]]:
+    """How each meeting of each pair ends: P(win), P(tie), P(loss) as e^(d/2) : nu : e^(-d/2) (Davidson 1970)."""
     won = np.exp((strengths[:, None] - strengths) / 2.0)
     total = won + won.T + (nu := tie_parameter())
     results = []
-    for _ in range(MOST_MEETINGS):
-        chance = draw.random((size, size))
+    for _ in range(meetings):
+        chance = draw.random(won.shape)
         results.append(np.where(chance < won / total, 1, np.where(chance < (won + nu) / total, 0, -1)).astype(np.int8))
-    return World(strengths, results)
+    return results
 
 
 class Judged:
@@ -136,23 +141,30 @@ def swiss(planted: World, random: Random) -> list[Pair]:
     return pairs
 
 
-def adaptive(planted: World, seed: str, most_meetings: int = 1, budget: int | None = None) -> list[Pair]:
-    """`budget` pairs (or as many as there are different ones), in batches as in use: each batch is chosen while the one
-    before it is being judged, so that it knows the outcomes up to the last but one only."""
+def adaptive(planted: World, seed: str, most_meetings: int = MOST_MEETINGS, budget: int | None = None) -> list[Pair]:
+    """`budget` pairs, or as many as there are different ones."""
     budget = planted.pairs if budget is None else budget
-    pairs: list[Pair] = []
+    return [pair for _, batch in adaptive_batches(planted, seed, most_meetings, budget) for pair in batch]
+
+
+def adaptive_batches(
+    planted: World, seed: str, most_meetings: int, budget: int
+) -> Iterator[tuple[Standing, list[Pair]]]:
+    """What is known and the batch chosen from it, until `budget` pairs are planned. As in use, each batch is chosen
+    while the one before it is being judged, so that it knows the outcomes up to the last but one only."""
+    planned = 0
     waiting: list[Pair] = []
     judged = Judged(planted)
     meetings: Counter[Pair] = Counter()
-    while len(pairs) < budget:
+    while planned < budget:
         standing = Standing(range(planted.size), judged.matches, meetings)
-        wanted = min(batch_size(planted.size), budget - len(pairs))
-        batch = next_batch(standing, wanted, most_meetings, Random(f"{seed}/{len(pairs)}"))
+        wanted = min(batch_size(planted.size), budget - planned)
+        batch = next_batch(standing, wanted, most_meetings, Random(f"{seed}/{planned}"))
+        yield standing, batch
         judged.add(waiting)
         waiting = batch
-        pairs += batch
+        planned += len(batch)
         meetings.update((min(pair), max(pair)) for pair in batch)
-    return pairs
 
 
 def _shuffled(items: Sequence[int], random: Random) -> list[int]:

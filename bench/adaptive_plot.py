@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import altair as alt
 
-from bench.adaptive import ONCE, RIVALS, TWICE, Curves
+from bench.adaptive import ADAPTIVE, RIVALS, Curves
 
-COLOURS = {ONCE: "#0b6bcb", TWICE: "#0b6bcb", "Swiss": "#c2410c", "round robin": "#15803d", "random pairs": "#6b7280"}
-DASHES = {ONCE: [1, 0], TWICE: [5, 4], "Swiss": [1, 0], "round robin": [1, 0], "random pairs": [1, 0]}
+COLOURS = {ADAPTIVE: "#0b6bcb", "Swiss": "#c2410c", "round robin": "#15803d", "random pairs": "#6b7280"}
+DASHES = {ADAPTIVE: [1, 0], "Swiss": [8, 3], "round robin": [3, 3], "random pairs": [2, 2]}
 TEXT = 15
 
 
@@ -22,7 +22,7 @@ def plot(all_curves: Sequence[Curves], path: str) -> None:
 
 
 def _panel(curves: Curves) -> alt.LayerChart:
-    designs = (ONCE, TWICE, *reversed(RIVALS))
+    designs = (ADAPTIVE, *reversed(RIVALS))
     rows = [
         {"design": design, "comparisons": budget, "tau": round(float(tau), 4)}
         for design in designs

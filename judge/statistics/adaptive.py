@@ -67,11 +67,11 @@ def _shuffled(n: int, random: Random) -> Indices:
 def _gains(judged: Floats, games: Floats, log_strengths: Floats) -> Floats:
     """What one more comparison of each pair is expected to do for the ranking, as a share of the largest gain.
 
-    With d the difference of two threads, v its variance after the `judged` games and w after all `games`, waiting
-    ones included: the chance to rank the two wrongly grows with w in proportion to phi(d / sqrt v) / sqrt(v w), so
-    that is what a smaller w is worth. The gain of comparing a and b is how much the sum of all w, so weighted, goes
-    down (a weighted A-optimal design): with C the covariance, L the Laplacian of the weights and u = e_a - e_b,
-    i u'C L C u / (1 + i u'C u), by Sherman & Morrison (1950), where i is the information of `expected_information`.
+    It is how much the sum of the variances of all differences, each weighted by what certainty is worth there, goes
+    down (a weighted A-optimal design). With C the covariance after all `games`, those that wait included, L the
+    Laplacian of the weights, u = e_a - e_b and i the expected information, that is i u'C L C u / (1 + i u'C u), by
+    Sherman & Morrison (1950). The worth is taken where all games are judged and half of the variance then left is
+    gone: to look just one comparison ahead would see no pair whose order that one could change.
     """
     difference = log_strengths[:, None] - log_strengths
     now = of_differences(covariance(judged, log_strengths))
@@ -79,13 +79,25 @@ def _gains(judged: Floats, games: Floats, log_strengths: Floats) -> Floats:
     then = of_differences(after)
     np.fill_diagonal(now, 1.0)
     np.fill_diagonal(then, 1.0)
-    worth = np.exp(-(difference**2) / (2.0 * now)) / np.sqrt(now * then)
+    worth = worth_of_certainty(difference, now, then / 2.0)
     np.fill_diagonal(worth, 0.0)
     reduced = after @ (np.diag(worth.sum(axis=1)) - worth) @ after
     bought = expected_information(difference, now)
     gains = bought * of_differences(reduced) / (1.0 + bought * then)
     largest = gains.max()
     return np.asarray(np.round(gains / largest, DIGITS)) if largest > 0 else np.zeros_like(gains)
+
+
+def worth_of_certainty(difference: Floats, now: Floats, left: Floats) -> Floats:
+    """How fast the chance to rank two threads wrongly goes down with the variance of their difference, times 2 pi.
+
+    Their difference is normal with mean `difference` and variance `now`. Once more games have brought the variance down
+    to `left` (above 0, below `now`), the new mean is normal with variance `now - left`, and only where it is near 0
+    does a little more certainty change the order: the rate is phi(d / sqrt(now - left)) phi(0) / sqrt((now - left)
+    left), by the heat equation.
+    """
+    gone = now - left
+    return np.asarray(np.exp(-(difference**2) / (2.0 * gone)) / np.sqrt(gone * left))
 
 
 def expected_information(difference: Floats, variance: Floats) -> Floats:
@@ -117,9 +129,10 @@ def _round(gains: Floats, planned: Floats, permitted: Mask, order: Indices, size
     found: list[Pair] = []
     used: set[int] = set()
     joined = list(range(len(order)))
-    for a, b in zip(first[ranked].tolist(), second[ranked].tolist(), strict=True):
+    for index in ranked:  # one by one, since the batch is full long before the last of up to two million
         if len(found) == size:
             break
+        a, b = int(first[index]), int(second[index])
         if a in used or b in used or (joining and not _join(joined, int(part[a]), int(part[b]))):
             continue
         used |= {a, b}

@@ -7,10 +7,11 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import ndtr
 
-from judge.statistics.adaptive import batch_size, expected_information, next_batch
+from judge.statistics.adaptive import batch_size, expected_information, next_batch, worth_of_certainty
 from judge.statistics.matches import Match
 from judge.statistics.standing import Pair, Standing
 from tests.statistics.strategies import results
@@ -59,6 +60,7 @@ def test_the_same_standing_and_seed_give_the_same_batch(
     assert next_batch(standing, size, 2, Random(seed)) == next_batch(other, size, 2, Random(seed))
 
 
+@settings(max_examples=40)
 @given(st.integers(2, 40), st.integers(1, 50), st.integers(), st.data())
 def test_the_start_is_a_path_through_all_threads_in_batches_of_any_size(
     count: int, size: int, seed: int, data: st.DataObject
@@ -136,6 +138,24 @@ def test_the_expected_information_is_the_mean_over_the_uncertain_difference(diff
     p = 1.0 / (1.0 + np.exp(-(difference + np.sqrt(variance) * nodes)))
     mean = (weights * p * (1.0 - p)).sum() / weights.sum()
     assert expected_information(np.array(difference), np.array(variance)) == pytest.approx(mean, rel=0.2, abs=0.005)
+
+
+def chance_to_rank_wrongly(difference: float, now: float, left: float) -> float:
+    """Over all means that may be found once the variance is down from `now` to `left`."""
+    means, step = np.linspace(difference - 12 * now**0.5, difference + 12 * now**0.5, 200_001, retstep=True)
+    gone = now - left
+    density = np.exp(-((means - difference) ** 2) / (2 * gone)) / np.sqrt(2 * np.pi * gone)
+    return float((density * ndtr(-np.abs(means) / np.sqrt(left))).sum() * step)
+
+
+@pytest.mark.parametrize("difference", [0.0, 0.4, -1.5])
+@pytest.mark.parametrize(("now", "left"), [(1.0, 0.5), (2.0, 0.3), (0.4, 0.2)])
+def test_certainty_is_worth_what_it_takes_from_the_chance_to_rank_wrongly(
+    difference: float, now: float, left: float
+) -> None:
+    more, less = (chance_to_rank_wrongly(difference, now, left + change) for change in (1e-3, -1e-3))
+    worth = worth_of_certainty(np.array(difference), np.array(now), np.array(left))
+    assert worth / (2 * np.pi) == pytest.approx((more - less) / 2e-3, rel=0.01)
 
 
 def test_a_thread_whose_comparisons_all_fail_does_not_take_over() -> None:
