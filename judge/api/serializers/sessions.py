@@ -40,7 +40,7 @@ class PlanInputSerializer(serializers.Serializer[Any]):
         min_value=1,
         max_value=MAX_REPETITIONS,
         default=1,
-        help_text="adaptive: how often two threads may meet at most.",
+        help_text="adaptive: how often two threads may meet at most; 2 ranks better than 1.",
     )
     max_threads_per_pillar = serializers.IntegerField(
         min_value=1, max_value=MAX_THREADS, allow_null=True, default=None, help_text="null: all threads."

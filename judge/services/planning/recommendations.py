@@ -22,6 +22,8 @@ AIM_REPETITIONS: Final = 3
 LEAST_SAMPLES: Final = 5
 # How many others each thread meets on average in a recommended adaptive session.
 MEETINGS: Final = 20
+# How often two threads may meet there: twice ranks clearly better than once, three times hardly (docs/statistics.md).
+MOST_MEETINGS: Final = 2
 # Pairs of the largest plan that is counted to show a recommendation's size.
 MOST_PAIRS: Final = 20_000
 
@@ -106,7 +108,7 @@ def _suggested(plan: PlanConfig, threads: Mapping[int, list[int]]) -> Iterator[R
         return
     pairs = min(count * MEETINGS // 2, count * (count - 1) // 2)
     budget = pairs * plan.judge_count * 2
-    ranking = _changes(ComparisonMode.ADAPTIVE, comparison_budget=budget)
+    ranking = _changes(ComparisonMode.ADAPTIVE, comparison_budget=budget, repetitions_per_pair=MOST_MEETINGS)
     why = _("Ranks the threads: each meets about 20 others, chosen where a comparison tells most.")
     yield Recommendation("ranking", _("Ranking of threads"), why, ranking, None)
 
