@@ -52,13 +52,19 @@ def running(session: JudgeSession) -> list[JudgeComparison]:
     return list(JudgeComparison.objects.filter(session=session).in_lanes())
 
 
-def blocked_backends(name: str) -> list[int]:
-    """Process ids of the PostgreSQL backends of the worker of that name that wait for a lock."""
+def blocked_backends(name: str, lock: str = "%") -> list[int]:
+    """Process ids of the PostgreSQL backends of the worker of that name that wait for a lock, of the kind given.
+
+    Two wake-ups of one lane also wait for each other, for a moment, before either has claimed anything (lock
+    "transactionid"); a table that is locked is waited for as "relation".
+    """
     with connection.cursor() as cursor:
         # Within one transaction the view would stay as it was at the first look.
         cursor.execute("SELECT pg_stat_clear_snapshot()")
         cursor.execute(
-            "SELECT pid FROM pg_stat_activity WHERE application_name = %s AND wait_event_type = 'Lock'", [name]
+            "SELECT pid FROM pg_stat_activity"
+            " WHERE application_name = %s AND wait_event_type = 'Lock' AND wait_event LIKE %s",
+            [name, lock],
         )
         return [pid for (pid,) in cursor.fetchall()]
 

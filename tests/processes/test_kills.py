@@ -55,7 +55,7 @@ def test_killed_before_its_call_a_comparison_is_claimed_again_and_costs_no_call(
         # A call is written down before it is made: here it cannot be.
         cursor.execute(f"LOCK TABLE {JudgeAttempt._meta.db_table} IN SHARE MODE")
         worker = start_worker()
-        wait_for(lambda: bool(blocked_backends("worker")), 40, "a worker that is about to call")
+        wait_for(lambda: bool(blocked_backends("worker", "relation")), 40, "a worker that is about to call")
         (held,) = running(session)
         kill(worker)
         assert server.calls == 0
