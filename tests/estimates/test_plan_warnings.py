@@ -128,6 +128,8 @@ def test_repeating_the_same_pair_at_temperature_0_may_only_repeat_the_answer(
     model.parameters = {"temperature": 0}
     model.save()
     assert "repetitions_repeat" in codes(estimate(owner, config(**twice)))
+    adaptive = config(comparison_mode="adaptive", comparison_budget=200, repetitions_per_pair=2)
+    assert "repetitions_repeat" in codes(estimate(owner, adaptive))
     assert "repetitions_repeat" not in codes(estimate(owner, config(repetitions_per_pair=2)))
 
 

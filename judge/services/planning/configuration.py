@@ -22,6 +22,7 @@ from judge.models import JudgeModel, PromptVersion, Rubric
 from judge.selectors.sessions import offered_models
 from judge.services.control import draw_seed
 from judge.services.errors import ConfigRefused, Text
+from judge.services.planning.rows import plan_config
 from pillars.models import Language, Pillar, PillarThread
 
 MAX_NAME = 200
@@ -189,17 +190,7 @@ def _rubric(config: SessionConfig, errors: dict[str, list[Text]]) -> Rubric | No
 
 def plan_of(config: SessionConfig, judge_count: int) -> PlanConfig:
     """What of a configuration decides its plan; a seed is drawn where none is given."""
-    return PlanConfig(
-        comparison_mode=ComparisonMode(config.comparison_mode),
-        sampling_strategy=SamplingStrategy(config.sampling_strategy),
-        samples_per_pillar=config.samples_per_pillar,
-        repetitions_per_pair=config.repetitions_per_pair,
-        max_threads_per_pillar=config.max_threads_per_pillar,
-        comparison_budget=config.comparison_budget if config.comparison_mode == ComparisonMode.ADAPTIVE else None,
-        position_swap=config.position_swap,
-        judge_count=judge_count,
-        seed=draw_seed() if config.seed is None else config.seed,
-    )
+    return plan_config(config, judge_count, draw_seed() if config.seed is None else config.seed)
 
 
 def _outline(plan: PlanConfig, threads: dict[int, list[int]]) -> PlanOutline:

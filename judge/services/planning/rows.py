@@ -6,6 +6,7 @@ them was killed, one is counted, and the others leave nothing behind.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from django.db import IntegrityError, connection
 from django.db.models.functions import Now
@@ -15,6 +16,9 @@ from judge.domain.states import ComparisonMode, SamplingStrategy, SessionStatus
 from judge.models import JudgeComparison, JudgePair, JudgeSession, SessionJudge, SessionThread
 from judge.services.transactions import in_transaction
 from pillars.models import Pillar
+
+if TYPE_CHECKING:
+    from judge.services.planning.configuration import SessionConfig
 
 BATCH = 1000
 
@@ -43,21 +47,22 @@ def read_frame(session: JudgeSession) -> PlanFrame:
     rows = SessionThread.objects.filter(session=session).order_by("thread_id")
     for number, thread_id in rows.values_list("pillar__number", "thread_id"):
         threads[number].append(thread_id)
-    return PlanFrame(session.pk, plan_config(session, len(judge_ids)), threads, judge_ids, pillar_ids)
+    return PlanFrame(session.pk, plan_config(session, len(judge_ids), session.seed), threads, judge_ids, pillar_ids)
 
 
-def plan_config(session: JudgeSession, judge_count: int) -> PlanConfig:
-    """What of a session decides its plan."""
+def plan_config(chosen: "JudgeSession | SessionConfig", judge_count: int, seed: int) -> PlanConfig:
+    """What of a session, or of a configuration that is to become one, decides its plan."""
+    mode = ComparisonMode(chosen.comparison_mode)
     return PlanConfig(
-        comparison_mode=ComparisonMode(session.comparison_mode),
-        sampling_strategy=SamplingStrategy(session.sampling_strategy),
-        samples_per_pillar=session.samples_per_pillar,
-        repetitions_per_pair=session.repetitions_per_pair,
-        max_threads_per_pillar=session.max_threads_per_pillar,
-        comparison_budget=session.comparison_budget,
-        position_swap=session.position_swap,
+        comparison_mode=mode,
+        sampling_strategy=SamplingStrategy(chosen.sampling_strategy),
+        samples_per_pillar=chosen.samples_per_pillar,
+        repetitions_per_pair=chosen.repetitions_per_pair,
+        max_threads_per_pillar=chosen.max_threads_per_pillar,
+        comparison_budget=chosen.comparison_budget if mode == ComparisonMode.ADAPTIVE else None,
+        position_swap=chosen.position_swap,
         judge_count=judge_count,
-        seed=session.seed,
+        seed=seed,
     )
 
 

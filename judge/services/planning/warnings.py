@@ -20,8 +20,8 @@ from judge.services.rates import EXPECTED_ANSWER_TOKENS
 UNEQUAL: Final = 1.5
 LONG_MINUTES: Final = 60
 OBSTACLES: Final = frozenset({"provider_not_allowed", "large_plan"})
-# Modes in which a repetition judges the very same pairs once more.
-SAME_PAIRS: Final = (ComparisonMode.ROUND_ROBIN, ComparisonMode.FREE_FOR_ALL)
+# Modes in which a repetition, or another meeting, judges the very same pair once more.
+SAME_PAIRS: Final = (ComparisonMode.ROUND_ROBIN, ComparisonMode.FREE_FOR_ALL, ComparisonMode.ADAPTIVE)
 
 
 @dataclass(frozen=True)
